@@ -572,6 +572,33 @@ fn follows_links(browser: &mut Browser, path: &Path) {
     assert_eq!(browser.evaluate("timeline.selected()"), slice_of(0, 4));
 }
 
+#[test]
+fn workgroups_of_a_node_are_no_runs_of_it() {
+    let Some(mut browser) = Browser::start("workgroups") else { return };
+    let mut trace = sample();
+    trace["tracks"].as_array_mut().expect("tracks").push(json!({
+        "id": 7, "parent": 3, "name": "SE 0 CU 0", "kind": "lane",
+    }));
+    let slices = trace["slices"].as_array_mut().expect("slices");
+    let part = slices.len();
+    slices.push(json!({
+        "track": 7, "start": 11_000, "end": 60_000, "name": "kernel left", "category": "workgroups",
+        "arguments": { "node": "12.1", "executable": 1, "launch": 1, "workgroup": 0, "workgroups": 64, "busy": 40_000 },
+    }));
+    browser.open_trace(&trace);
+    // The launch is measured as without, and found as often.
+    shows_what_a_launch_took(&mut browser);
+    assert_eq!(browser.evaluate("timeline.find('kernel left')"), 3);
+    assert_eq!(browser.evaluate("timeline.find('12.1')"), 3);
+    browser.evaluate(&format!("timeline.select({part})"));
+    let details = browser.text("details");
+    for said in ["program 4711 / device 0 / SE 0 CU 0", "64", "12.1"] {
+        assert!(details.contains(said), "no {said} in {details}");
+    }
+    assert!(browser.text("launch").starts_with("Launch 1 of graph 12"));
+    browser.assert_no_errors();
+}
+
 /// 200,000 slices on ten lanes.
 #[test]
 fn slices_narrower_than_a_pixel_are_drawn_once() {

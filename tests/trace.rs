@@ -151,6 +151,51 @@ fn each_launch_of_a_node_has_its_name_and_its_time() {
 }
 
 #[test]
+fn workgroups_are_on_the_compute_units_of_the_emulated_device() {
+    let Some(traced) = Traced::program("graph_forkjoin", &[], &["16384"]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let parts = trace.slices("workgroups");
+    assert!(is_emulated() != parts.is_empty());
+    let same = |part: &Value, run: &Value| {
+        let given = ["launch", "node", "executable", "stream"];
+        given.iter().all(|name| part["arguments"][name] == run["arguments"][name])
+            && part["name"] == run["name"]
+    };
+    let runs: Vec<_> =
+        ["kernel", "copy", "fill"].iter().flat_map(|category| trace.slices(category)).collect();
+    for part in &parts {
+        let track = part["track"].as_str().unwrap();
+        assert!(track.starts_with("SE 0 CU ") && part["around"] == "device 0", "{part}");
+        // The clock of a device counts tens of nanoseconds.
+        let is_within = |run: &Value| {
+            time(run, "start") <= time(part, "start") && time(part, "end") <= time(run, "end") + 10
+        };
+        assert!(runs.iter().any(|run| same(part, run) && is_within(run)), "{part}");
+    }
+    for run in trace.slices("kernel").iter().filter(|_| is_emulated()) {
+        let of_run = parts.iter().filter(|part| same(part, run));
+        let workgroups: u64 = of_run.map(|part| part["arguments"]["workgroups"].as_u64().unwrap_or(1)).sum();
+        assert_eq!(workgroups, 16384 / 256, "{run}");
+    }
+}
+
+#[test]
+fn resident_graphs_that_kernels_or_the_host_launch_are_on_compute_units_alone() {
+    let Some(traced) = Traced::program("graph_device_launch", &[], &[]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    assert!(trace.slices("kernel").iter().all(|slice| slice["name"] != "add(int*, int)"));
+    let mut parts = trace.slices("workgroups");
+    parts.retain(|slice| slice["name"] == "add(int*, int)");
+    // 64 graphs of five kernels three times, half of them once more, and one by a kernel and by the host.
+    let launches = if is_emulated() { 64 * 3 + 32 + 2 } else { 0 };
+    assert_eq!(parts.len(), launches * 5);
+    let known = |part: &&&Value| part["arguments"]["queue"].is_u64() && part["arguments"]["launch"].is_null();
+    assert_eq!(parts.iter().filter(known).count(), parts.len());
+}
+
+#[test]
 fn bodies_of_conditional_nodes_are_there_as_often_as_they_run() {
     let Some(traced) = Traced::program("graph_conditional", &[], &[]) else { return };
     traced.passed();
@@ -205,8 +250,12 @@ fn a_trace_is_written_for_other_viewers_and_as_a_page() {
     let graph = &shown["graphs"][0];
     let ids: Vec<_> = graph["nodes"].as_array().unwrap().iter().map(|node| &node["id"]).collect();
     let slices = shown["slices"].as_array().unwrap();
-    let runs: Vec<_> =
-        slices.iter().filter(|slice| slice["arguments"]["executable"] == graph["executable"]).collect();
+    let runs: Vec<_> = slices
+        .iter()
+        .filter(|slice| {
+            slice["category"] != "workgroups" && slice["arguments"]["executable"] == graph["executable"]
+        })
+        .collect();
     assert!(
         ids.iter().all(|id| runs.iter().filter(|run| run["arguments"]["node"] == **id).count() == 3),
         "{graph}"

@@ -24,6 +24,7 @@ use crate::{
     memory::{Snapshot, coherence::Origin},
     os::hidden,
     touched::Notes,
+    units::{Timetable, UnitPlace, UnitSlice},
     wave::{
         Fault, Surroundings, Wave,
         code::{self, Ranges},
@@ -68,6 +69,8 @@ pub struct Dispatch {
     units: Arc<[u32]>,
     dies: u32,
     residency: Arc<Residency>,
+    /// When its workgroups run, if that is to be known.
+    timetable: Option<Box<Timetable>>,
     /// The next workgroup that no share took.
     next: AtomicU64,
     /// Workgroups that are neither done nor given up.
@@ -133,6 +136,7 @@ impl Dispatch {
             units: Arc::clone(&environment.units),
             dies: environment.dies.max(1),
             residency: Arc::clone(&environment.residency),
+            timetable: None,
             next: AtomicU64::new(0),
             remaining: AtomicU64::new(total),
             fault: OnceLock::new(),
@@ -168,6 +172,18 @@ impl Dispatch {
     /// What the workgroups have noted.
     pub(crate) fn notes(&self) -> Option<&Notes> {
         self.resources.notes.as_deref()
+    }
+
+    /// Notes when each workgroup runs on which unit.
+    pub(crate) fn timed(mut self) -> Self {
+        self.timetable = Some(Box::default());
+        self
+    }
+
+    /// Where the workgroups have run, and when, if that was to be noted.
+    pub(crate) fn on_units(&self) -> Option<Vec<(UnitPlace, UnitSlice)>> {
+        let slices = self.timetable.as_ref()?.take();
+        Some(slices.into_iter().map(|(unit, slice)| (self.place(unit), slice)).collect())
     }
 
     /// Address of the kernel's first instruction.
@@ -293,12 +309,18 @@ impl Dispatch {
         self.residency.give(unit, self.waves_per_workgroup());
     }
 
+    /// Where a compute unit is: the dies have them in turn.
+    fn place(&self, unit: u32) -> UnitPlace {
+        let (die, unit) = (unit % self.dies, unit / self.dies);
+        UnitPlace { die: (self.dies > 1).then_some(die), engine: unit >> 4 & 7, unit: unit & 0xf }
+    }
+
     /// Sets up the registers of a wave on a compute unit.
     fn start(&self, wave: &mut Wave, id: u64, number: u32, unit: u32) {
         let position = self.position(id);
-        let (die, unit) = (unit % self.dies, unit / self.dies);
-        wave.die = die;
-        wave.hardware_id = number & 0xf | (number & 3) << 4 | (unit & 0xf) << 8 | (unit >> 4 & 7) << 13;
+        let UnitPlace { die, engine, unit } = self.place(unit);
+        wave.die = die.unwrap_or(0);
+        wave.hardware_id = number & 0xf | (number & 3) << 4 | unit << 8 | engine << 13;
         self.registers.fill(wave, position, self.extent(position), number);
     }
 

@@ -49,6 +49,7 @@
 //! | `touched` | [`Touched`], [`Observer`]: the bytes that dispatches touch, for tools |
 //! | `local` | what waves do to LDS that nothing orders, for tools |
 //! | `convergence` | barriers that lanes and waves go past, and lanes that read from others that are off, for tools |
+//! | `units` | [`UnitObserver`]: when workgroups run on which compute unit, for tools |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
 //! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
 //! | [`isa`] | the instruction table, decoder and disassembler |
@@ -58,7 +59,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `convergence`, `hardware`, `isa`, `local`, `os`, `touched`, `uninit`
+//! 1. `agent`, `convergence`, `hardware`, `isa`, `local`, `os`, `touched`, `uninit`, `units`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -93,6 +94,7 @@ mod signal;
 mod svm;
 mod touched;
 mod uninit;
+mod units;
 mod vmem;
 mod workers;
 
@@ -116,3 +118,4 @@ pub use local::{LocalAccess, LocalFinding, LocalKind};
 pub use runtime::{configuration_error, configure, counters};
 pub use touched::{AccessFault, Dispatched, How, Observer, Page, Refused, Touched, observe};
 pub use uninit::{UninitByte, UninitFinding, UninitKind, uninitialize, uninitialized_in, written};
+pub use units::{OnUnits, UnitObserver, UnitPlace, UnitSlice, observe_units};

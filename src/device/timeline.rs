@@ -4,6 +4,8 @@
 //! (`hsa_amd_profiling_get_dispatch_time`). The times are read when a later packet is noted, when a thread has waited for the
 //! device, and when the process ends.
 
+mod units;
+
 use std::{
     borrow::Cow,
     collections::HashMap,
@@ -14,6 +16,7 @@ use std::{
     },
 };
 
+use emulator::UnitSlice;
 use parking_lot::Mutex;
 use timeline::{
     Details, is_on,
@@ -219,6 +222,14 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 /// Noted and not read yet.
 static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 
+/// Has emulated devices say from now on where workgroups run, if that is recorded: before code runs there.
+pub(crate) fn start() {
+    static ONCE: Once = Once::new();
+    if is_on() {
+        ONCE.call_once(units::watch);
+    }
+}
+
 /// Notes what is about to be published.
 pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
     static AT_THE_END: Once = Once::new();
@@ -232,6 +243,7 @@ pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
     let mut noted = NOTED.lock();
     let known = noted.len();
     noted.extend(these);
+    noted[known..].iter().for_each(|noted| units::expect(noted.signal.handle().handle));
     if let Some(last) = noted[known..].last() {
         let name = match last.launch.executable {
             Some(executable) => format!("executable {executable}").into(),
@@ -259,24 +271,31 @@ fn read() {
     let mut over: Vec<_> = noted
         .extract_if(.., |noted| noted.signal.is_over())
         .filter_map(|noted| {
+            let on_units = units::take(noted.signal.handle().handle);
             // A fault has taken it otherwise.
             let time =
                 noted.signal.has_fired().then(|| noted.signal.dispatch_time(&noted.device.0.agent))?.ok()?;
-            Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted))
+            Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted, on_units))
         })
         .collect();
     drop(noted);
-    over.sort_by_key(|(times, _)| *times);
-    for (times, noted) in over {
+    over.sort_by_key(|(times, ..)| *times);
+    for (times, noted, on_units) in over {
         let Noted { device, lane, work, launch, node, is_first, .. } = noted;
         let mut details = launch.details();
         if let Some(node) = node {
             details = details.text("node", node);
         }
+        let slices = on_units.into_iter().map(|(place, slice)| {
+            let (start, end) = (clock.on_timeline(slice.start), clock.on_timeline(slice.end));
+            (place, UnitSlice { start, end, ..slice })
+        });
+        units::record(device.ordinal(), slices, &work.name, &details);
         if is_first {
             details = details.ends(launch.flow);
         }
-        recorder::on_queue((device.ordinal(), lane), times, work.category, &work.name, details);
+        let track = Track::Queue { device: device.ordinal(), queue: lane, row: 0 };
+        recorder::in_rows(track, times, work.category, &work.name, details);
     }
 }
 

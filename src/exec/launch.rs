@@ -252,10 +252,11 @@ impl Exec {
         let may_copy = watches.is_none() && !is_held && self.0.order.is_none();
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
         let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
-        publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
+        // Before a kernel may be over.
         if let (Some(watches), Some(launch)) = (&watches, traced) {
             watches.note(state, &launch_queues, launch);
         }
+        publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());

@@ -29,7 +29,7 @@ use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
     check,
-    device::{Backend, Device, System, once::Once},
+    device::{Backend, Device, System, once::Once, timeline},
     error::{Error, Misfit, Result},
     hostcall::fifo::{self, Formats},
     memory,
@@ -172,6 +172,7 @@ impl Loaded {
         let (agent, managed) = (device.0.agent.clone(), managed.clone());
         let loaded = Self { object, executable, agent, managed, is_own: *is_own, known: Mutex::default() };
         loaded.managed.connect(device, &loaded)?;
+        timeline::start();
         if device.0.system.is_checked() {
             check::start();
             // What touches a variable is told from what touches memory of the runtime's.

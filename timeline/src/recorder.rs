@@ -149,11 +149,10 @@ pub fn slice(track: Track, times: (u64, u64), category: &str, name: &str, detail
     at(times.1.max(times.0), track, Kind::SliceEnd, "", "", Details::default());
 }
 
-/// A slice of a queue of a device, in the first row where it has room.
-pub fn on_queue(queue: (usize, u64), times: (u64, u64), category: &str, name: &str, details: Details) {
-    let Some(row) = with(|recorder| recorder.row(queue, times)) else { return };
-    let track = Track::Queue { device: queue.0, queue: queue.1, row };
-    slice(track, times, category, name, details);
+/// A slice of a track whose slices may overlap, in the first of its rows where there is room.
+pub fn in_rows(track: Track, times: (u64, u64), category: &str, name: &str, details: Details) {
+    let Some(row) = with(|recorder| recorder.row(track, times)) else { return };
+    slice(track.in_row(row), times, category, name, details);
 }
 
 /// A counter has a value from now on.
@@ -211,8 +210,8 @@ struct Recorder {
     owner: u32,
     buffer: Vec<u8>,
     described: HashSet<Track>,
-    /// Of each queue, by row, the end of the last slice.
-    rows: HashMap<(usize, u64), Vec<u64>>,
+    /// Of each track with rows, by row, the end of the last slice.
+    rows: HashMap<Track, Vec<u64>>,
     is_ending: bool,
 }
 
@@ -235,8 +234,8 @@ impl Recorder {
         }
     }
 
-    fn row(&mut self, queue: (usize, u64), (start, end): (u64, u64)) -> usize {
-        let rows = self.rows.entry(queue).or_default();
+    fn row(&mut self, track: Track, (start, end): (u64, u64)) -> usize {
+        let rows = self.rows.entry(track.in_row(0)).or_default();
         let row = rows.iter().position(|&last| last <= start).unwrap_or_else(|| {
             rows.push(0);
             rows.len() - 1
@@ -328,10 +327,11 @@ mod tests {
     #[test]
     fn slices_that_overlap_lie_in_rows_of_their_own() {
         let (_folder, mut recorder) = recorder();
+        let track = |queue| Track::Queue { device: 0, queue, row: 0 };
         let rows =
-            [(0, 10), (5, 8), (8, 9), (10, 12), (9, 11), (3, 4)].map(|times| recorder.row((0, 1), times));
+            [(0, 10), (5, 8), (8, 9), (10, 12), (9, 11), (3, 4)].map(|times| recorder.row(track(1), times));
         assert_eq!(rows, [0, 1, 1, 0, 1, 2]);
-        assert_eq!(recorder.row((0, 2), (0, 1)), 0, "of another queue");
+        assert_eq!(recorder.row(track(2), (0, 1)), 0, "of another queue");
     }
 
     #[test]

@@ -23,12 +23,18 @@ pub enum Track {
         /// The row.
         row: usize,
     },
-    /// A compute unit of an emulated device.
+    /// A compute unit of an emulated device. Slices that overlap lie in several rows.
     Unit {
         /// The ordinal of the device.
         device: usize,
-        /// The unit.
-        unit: usize,
+        /// The accelerator die, if the device has several.
+        die: Option<u32>,
+        /// The shader engine of the die.
+        engine: u32,
+        /// The unit of the engine.
+        unit: u32,
+        /// The row.
+        row: usize,
     },
     /// Captures that begin on a stream, by the number of the stream.
     Captures(u64),
@@ -56,6 +62,16 @@ impl Track {
         Self::Thread(thread)
     }
 
+    /// The track of another row, where slices lie in rows.
+    pub(crate) fn in_row(self, row: usize) -> Self {
+        match self {
+            Self::Queue { device, queue, .. } => Self::Queue { device, queue, row },
+            Self::Unit { device, die, engine, unit, .. } => Self::Unit { device, die, engine, unit, row },
+            Self::Ranges(_) => Self::Ranges(row),
+            other => other,
+        }
+    }
+
     /// The number of the track, which no other one has that is likely to meet it in a file.
     pub(crate) fn uuid(self, process: u32) -> u64 {
         let (kind, numbers): (u64, [u64; 3]) = match self {
@@ -63,7 +79,10 @@ impl Track {
             Self::Thread(thread) => (2, [u64::from(thread.unsigned_abs()), 0, 0]),
             Self::Device(device) => (3, [device as u64, 0, 0]),
             Self::Queue { device, queue, row } => (4, [device as u64, queue, row as u64]),
-            Self::Unit { device, unit } => (5, [device as u64, unit as u64, 0]),
+            Self::Unit { device, die, engine, unit, row } => {
+                let die = die.map_or(0, |die| u64::from(die) + 1);
+                (5, [device as u64, die << 32 | u64::from(engine << 16 | unit), row as u64])
+            }
             Self::Captures(stream) => (6, [stream, 0, 0]),
             Self::Ranges(row) => (7, [row as u64, 0, 0]),
             Self::Memory(device) => (8, [device as u64, 0, 0]),
@@ -87,7 +106,10 @@ impl Track {
             Self::Process | Self::Thread(_) => None,
             Self::Device(device) => Some(format!("device {device}")),
             Self::Queue { queue, .. } => Some(format!("queue {queue}")),
-            Self::Unit { unit, .. } => Some(format!("compute unit {unit}")),
+            Self::Unit { die: None, engine, unit, .. } => Some(format!("SE {engine} CU {unit}")),
+            Self::Unit { die: Some(die), engine, unit, .. } => {
+                Some(format!("XCC {die} SE {engine} CU {unit}"))
+            }
             Self::Captures(stream) => Some(format!("captures of stream {stream}")),
             Self::Ranges(_) => Some("ranges".into()),
             Self::Memory(_) => Some("memory in use".into()),
@@ -147,9 +169,12 @@ mod tests {
             .flat_map(|(device, queue)| (0..4).map(move |row| Track::Queue { device, queue, row }))
             .collect();
         all.extend([Track::Process, Track::here(), Track::Captures(1), Track::Ranges(0)]);
-        all.extend(
-            (0..4).flat_map(|n| [Track::Device(n), Track::Memory(n), Track::Unit { device: 0, unit: n }]),
-        );
+        all.extend((0..4).flat_map(|n| [Track::Device(n), Track::Memory(n)]));
+        let dies = [None, Some(0), Some(1)];
+        let units = dies.into_iter().flat_map(|die| (0..12).map(move |n| (die, n / 4, n % 4)));
+        all.extend(units.flat_map(|(die, engine, unit)| {
+            (0..2).map(move |row| Track::Unit { device: 0, die, engine, unit, row })
+        }));
         let uuids = [1, 2].map(|process| all.iter().map(|track| track.uuid(process)).collect::<HashSet<_>>());
         assert_eq!(uuids[0].union(&uuids[1]).count(), 2 * all.len());
         for track in &all {

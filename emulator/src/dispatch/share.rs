@@ -4,6 +4,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::Dispatch;
 use crate::{
+    os,
+    units::Timetable,
     wave::{Fault, FaultKind},
     workgroup::{Pool, Turn, Workgroup},
 };
@@ -80,6 +82,14 @@ impl Share {
     /// workgroups that wait for later ones (grid-wide barriers, spin locks) make progress on any number of threads,
     /// as long as the device has room for them.
     pub fn run(&mut self, worker: &mut Worker, turns: u32) -> Progress {
+        match self.dispatch.timetable {
+            None => self.take_turns::<false>(worker, turns),
+            Some(_) => self.take_turns::<true>(worker, turns),
+        }
+    }
+
+    /// `TIMED`: the dispatch has a timetable. The one without looks for none at each workgroup.
+    fn take_turns<const TIMED: bool>(&mut self, worker: &mut Worker, turns: u32) -> Progress {
         // Consecutive turns in which no workgroup did anything.
         let mut idle = 0;
         for _ in 0..turns {
@@ -91,7 +101,12 @@ impl Share {
                 if all_wait || self.stale >= PATIENCE.max(self.resident.len()) { self.claim() } else { None };
             let group = match claimed {
                 Some((id, unit)) => match self.begin(worker, id, unit) {
-                    Some(group) => group,
+                    Some(group) => {
+                        if TIMED {
+                            self.timed(|times| times.begin(unit, id, os::now()));
+                        }
+                        group
+                    }
                     None => return self.abandon(worker, 1),
                 },
                 None if all_wait && !self.resident.is_empty() => return Progress::Idle,
@@ -102,7 +117,7 @@ impl Share {
                     None => return Progress::Drained,
                 },
             };
-            match self.turn(worker, group) {
+            match self.turn::<TIMED>(worker, group) {
                 Outcome::Completed => return Progress::Completed,
                 Outcome::Ended => (idle, self.stale) = (0, 0),
                 Outcome::Worked => (idle, self.stale) = (0, self.stale + 1),
@@ -112,9 +127,12 @@ impl Share {
         Progress::Working
     }
 
-    fn turn(&mut self, worker: &mut Worker, mut group: Workgroup) -> Outcome {
+    fn turn<const TIMED: bool>(&mut self, worker: &mut Worker, mut group: Workgroup) -> Outcome {
         let outcome = match group.run(&self.dispatch.code, BUDGET) {
             Turn::Done => {
+                if TIMED {
+                    self.timed(|times| times.end(group.unit, group.id, os::now()));
+                }
                 if self.dispatch.has_unclaimed() {
                     self.keep(group.unit);
                 } else {
@@ -132,6 +150,13 @@ impl Share {
         };
         self.resident.push_back(group);
         outcome
+    }
+
+    /// Notes something in the dispatch's timetable.
+    fn timed(&self, note: impl FnOnce(&Timetable)) {
+        if let Some(timetable) = &self.dispatch.timetable {
+            note(timetable);
+        }
     }
 
     /// Takes another workgroup if one of the units that it may run on can hold it: its number, and the unit.

@@ -34,6 +34,7 @@ use crate::{
     queue::{Packet, State},
     signal::{self, SEATS},
     touched::{self, AccessFault, Dispatched, How, Refused},
+    units::{self, OnUnits, UnitObserver, UnitPlace, UnitSlice},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
     workgroup::Watches,
@@ -504,6 +505,10 @@ impl Engine {
             uninit: self.device.observed_uninit,
         };
         let made = made.map(|dispatch| if self.device.observed { dispatch.noted(watches) } else { dispatch });
+        let made = match units::observer() {
+            Some(observer) if observer.is_watching() => made.map(Dispatch::timed),
+            _ => made,
+        };
         if let Some(observer) = touched::observer().filter(|_| self.device.observed) {
             observer.starting(launch.kernarg);
         }
@@ -602,6 +607,9 @@ impl Engine {
             }
             any = true;
             self.tell(index, &running.dispatch);
+            if let Some((slices, observer)) = running.dispatch.on_units().zip(units::observer()) {
+                self.tell_units(index, &running, slices, observer);
+            }
             self.release(index, running.header, running.origin);
             self.lanes[index].free_slots();
             // What the kernel stored is announced before its completion, so that no watcher is woken twice for it.
@@ -633,6 +641,24 @@ impl Engine {
             sync: &notes.sync.take(),
             uninit: &notes.uninit.take(),
             refused: dispatch.fault().and_then(|fault| self.refused(dispatch, fault)),
+        });
+    }
+
+    /// Tells the observer where the workgroups of a dispatch were.
+    #[cold]
+    fn tell_units(
+        &self,
+        index: usize,
+        running: &Running,
+        slices: Vec<(UnitPlace, UnitSlice)>,
+        observer: &dyn UnitObserver,
+    ) {
+        observer.ran(OnUnits {
+            device: self.device.index,
+            queue: self.lanes[index].queue.id,
+            completion: running.completion,
+            kernel: &|| kernel_name(&self.device, running.dispatch.launch().kernel_object),
+            slices,
         });
     }
 

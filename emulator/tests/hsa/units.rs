@@ -1,14 +1,22 @@
 //! Compute units: which ones a queue's workgroups run on, and how many are on one at a time.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use emulator::{Config, Target};
+use emulator::{Config, OnUnits, Target, UnitObserver, UnitPlace, UnitSlice};
 use hsa_sys::*;
 
 use super::session::{Kernel, Queue, Session, dispatch, ok};
 
 const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
 const UNITS: u32 = 8;
+/// Workgroups of a dispatch that says where they are.
+const GROUPS: u32 = 64;
 /// Waves that a unit holds, and those of a workgroup of 1024 work-items.
 const PLACES: u32 = 32;
 const LARGEST: u32 = 16;
@@ -40,16 +48,20 @@ impl Bench {
 
     /// The units that workgroups of a queue find themselves on.
     fn seen(&self, queue: &Queue<'_>) -> BTreeSet<u32> {
-        const GROUPS: u32 = 64;
+        let dies = if self.target == Target::Gfx942 { 8 } else { 1 };
+        let unit = |&[id, die]: &[u32; 2]| (id >> 8 & 0xf | (id >> 13 & 7) << 4) * dies + die;
+        self.places(queue).iter().map(unit).collect()
+    }
+
+    /// What each workgroup reads in `HW_ID` and `XCC_ID`.
+    fn places(&self, queue: &Queue<'_>) -> Vec<[u32; 2]> {
         let (kernarg, places) =
             (self.session.array::<u64>(1), self.session.array::<[u32; 2]>(GROUPS as usize));
         kernarg[0] = places.as_ptr() as u64;
         let done = self.session.signal(1);
         queue.submit(&[dispatch(0, self.kernel("where"), GROUPS, kernarg, done)]);
         assert!(self.session.finished(done));
-        let dies = if self.target == Target::Gfx942 { 8 } else { 1 };
-        let unit = |&[id, die]: &[u32; 2]| (id >> 8 & 0xf | (id >> 13 & 7) << 4) * dies + die;
-        places.iter().map(unit).collect()
+        places.to_vec()
     }
 
     /// The most workgroups of 1024 work-items that are there at once, of `groups` on each queue.
@@ -113,5 +125,61 @@ fn queues_share_the_room_on_units_that_both_have() {
         assert_eq!(bench.met(&[&one, &other], 8), 3 * PLACES / LARGEST, "{target:?}");
         one.destroy();
         other.destroy();
+    }
+}
+
+/// Completion signal, kernel, and slices of a dispatch.
+type Told = (u64, String, Vec<(UnitPlace, UnitSlice)>);
+
+static TOLD: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+static IS_WATCHING: AtomicBool = AtomicBool::new(false);
+
+struct Watcher;
+
+impl UnitObserver for Watcher {
+    fn is_watching(&self) -> bool {
+        IS_WATCHING.load(Ordering::SeqCst)
+    }
+
+    fn ran(&self, dispatch: OnUnits<'_>) {
+        TOLD.lock().unwrap().push((dispatch.completion, (dispatch.kernel)(), dispatch.slices));
+    }
+}
+
+#[test]
+fn an_observer_is_told_where_workgroups_ran_before_the_dispatch_is_over() {
+    assert!(emulator::observe_units(Box::new(Watcher)));
+    for target in TARGETS {
+        let bench = Bench::new(target);
+        let queue = bench.session.queue(0, 64);
+        bench.places(&queue);
+        assert!(TOLD.lock().unwrap().is_empty(), "{target:?}: nobody wants to know");
+        IS_WATCHING.store(true, Ordering::SeqCst);
+        let before = emulator::os::now();
+        let places = bench.places(&queue);
+        let after = emulator::os::now();
+        IS_WATCHING.store(false, Ordering::SeqCst);
+        let told = std::mem::take(&mut *TOLD.lock().unwrap());
+        let [(completion, kernel, slices)] = &told[..] else {
+            panic!("{target:?}: {} dispatches", told.len())
+        };
+        assert!(*completion != 0 && kernel == "where", "{target:?}: {kernel}");
+        assert_eq!(
+            slices.iter().map(|(_, slice)| slice.workgroups).sum::<u64>(),
+            GROUPS.into(),
+            "{target:?}"
+        );
+        for (place, slice) in slices {
+            let [id, die] = places[slice.workgroup as usize];
+            let found = UnitPlace {
+                die: (target == Target::Gfx942).then_some(die),
+                engine: id >> 13 & 7,
+                unit: id >> 8 & 0xf,
+            };
+            assert_eq!(*place, found, "{target:?}: {slice:?}");
+            let UnitSlice { start, end, busy, .. } = *slice;
+            assert!(before <= start && start < end && end <= after && busy <= end - start, "{slice:?}");
+        }
+        queue.destroy();
     }
 }
