@@ -341,6 +341,29 @@ fn the_pages_show_what_the_command_says() {
 }
 
 #[test]
+fn a_trace_that_ends_in_the_middle_is_read_as_far_as_it_goes() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let program = MATRIX[3].compile(&toolchain, "graph_forkjoin.hip", Output::Program);
+    let shell = "set -e; \"$0\" 16384; truncate -s -1 \"$AQLIPSE_TRACE\"";
+    let inner = ["-c", shell, program.to_str().unwrap()];
+    let traced = Traced::run(&toolchain, "cut", Path::new("/bin/sh"), &["--html", "trace.html"], &inner);
+    traced.passed();
+    let said = &traced.finished.stderr;
+    let warning =
+        said.lines().find(|line| line.starts_with("aqlipse: warning: ")).unwrap_or_else(|| panic!("{said}"));
+    let left_out: usize =
+        warning.split_once("the last ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    assert!((1..1000).contains(&left_out) && warning.contains(TRACE), "{warning}");
+    assert!(
+        said.contains("executable 1: 3 launches, ") && said.contains(" events of 1 process in "),
+        "{said}"
+    );
+    // Of three launches with ten nodes that a device does, the end of the last may be missing.
+    let page = fs::read_to_string(traced.folder.join("trace.html")).unwrap();
+    assert!(page.matches("\"node\":\"").count() >= 30);
+}
+
+#[test]
 fn what_cannot_be_traced_is_said_and_exit_codes_are_passed_on() {
     let Some(toolchain) = Toolchain::find() else { return };
     let run = |arguments: &[&str]| {

@@ -66,6 +66,13 @@ pub fn run(trace: &Trace) -> ExitCode {
 
 fn tell(trace: &Trace, raw: &Path, graphs: Option<&Path>) -> io::Result<()> {
     let model = Model::read(&fs::read(raw)?)?;
+    if model.left_out > 0 {
+        eprintln!(
+            "aqlipse: warning: {}: the last {} bytes are no whole message and are left out",
+            trace.output.display(),
+            model.left_out
+        );
+    }
     if let (Some(path), Some(graphs)) = (&trace.html, graphs) {
         let words: Vec<_> = trace.program.iter().map(|word| word.to_string_lossy()).collect();
         fs::write(path, page::html(&words.join(" "), &model, &Graph::all_in(graphs)?))?;

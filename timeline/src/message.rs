@@ -5,12 +5,37 @@
 
 #![forbid(unsafe_code)]
 
+use prost::Message as _;
+
 /// A whole file.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Trace {
     /// In any order: times say what comes first, and of equal times the place here.
     #[prost(message, repeated, tag = "1")]
     pub packet: Vec<TracePacket>,
+}
+
+impl Trace {
+    /// Key of [`Trace::packet`] in a file: field 1, with a length.
+    const PACKET: u8 = 1 << 3 | 2;
+
+    /// Reads packets up to the first that is not whole, and says how many bytes there are from there on.
+    pub fn read(mut bytes: &[u8]) -> (Self, usize) {
+        let mut trace = Self::default();
+        while let Some((packet, rest)) = Self::first(bytes) {
+            trace.packet.push(packet);
+            bytes = rest;
+        }
+        (trace, bytes.len())
+    }
+
+    /// The first packet, and what is behind it.
+    fn first(bytes: &[u8]) -> Option<(TracePacket, &[u8])> {
+        let mut rest = bytes.strip_prefix(&[Self::PACKET])?;
+        let length = prost::decode_length_delimiter(&mut rest).ok()?;
+        let (packet, rest) = rest.split_at_checked(length)?;
+        Some((TracePacket::decode(packet).ok()?, rest))
+    }
 }
 
 /// One event, or the description of a track.

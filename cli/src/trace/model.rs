@@ -2,7 +2,6 @@
 
 use std::{collections::HashMap, io};
 
-use prost::Message as _;
 use timeline::message::{self, Kind, TrackEvent, annotation::Value};
 
 /// What a file holds.
@@ -15,6 +14,8 @@ pub struct Model {
     pub counts: Vec<Count>,
     /// From slice to slice, by index.
     pub flows: Vec<(usize, usize)>,
+    /// Bytes at the end of the file that are no whole message, and are not here.
+    pub left_out: usize,
 }
 
 /// A track.
@@ -88,14 +89,16 @@ impl Slice {
 }
 
 impl Model {
-    /// Reads a file.
+    /// Reads a file, which may end in the middle of a message: a process may have ended while it wrote, or a disk been full.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] for what is no trace.
+    /// [`io::ErrorKind::InvalidData`] if nothing in it can be read.
     pub fn read(bytes: &[u8]) -> io::Result<Self> {
-        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let trace = message::Trace::decode(bytes).map_err(invalid)?;
-        let mut reader = Reader::default();
+        let (trace, left_out) = message::Trace::read(bytes);
+        if trace.packet.is_empty() && left_out > 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no whole message of a trace is in it"));
+        }
+        let mut reader = Reader { model: Self { left_out, ..Self::default() }, ..Reader::default() };
         for descriptor in trace.packet.iter().filter_map(|packet| packet.track_descriptor.as_ref()) {
             reader.describe(descriptor);
         }
@@ -208,6 +211,7 @@ impl Reader {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use prost::Message as _;
     use timeline::message::{
         CounterDescriptor, DebugAnnotation, ProcessDescriptor, ThreadDescriptor, Trace, TracePacket,
         TrackDescriptor,
@@ -298,6 +302,24 @@ pub(super) mod tests {
         assert_eq!(kinds, [Process, Thread, Other, Lane, Counter]);
         assert_eq!(model.tracks[3].parent, Some(2));
         assert_eq!((model.processes(), model.events()), (1, 5));
+    }
+
+    #[test]
+    fn a_file_that_ends_in_the_middle_of_a_message_is_read_up_to_there() {
+        let bytes = sample();
+        let whole = message::Trace::read(&bytes).0.packet;
+        let first = message::Trace { packet: whole[..1].to_vec() }.encoded_len();
+        assert!((0..bytes.len()).all(|length| {
+            let (read, left_out) = message::Trace::read(&bytes[..length]);
+            let kept = message::Trace { packet: whole[..read.packet.len()].to_vec() }.encoded_len();
+            let next = message::Trace { packet: whole[..read.packet.len() + 1].to_vec() }.encoded_len();
+            read.packet == whole[..read.packet.len()] && kept + left_out == length && length < next
+        }));
+        let cut = Model::read(&bytes[..bytes.len() - 1]).unwrap();
+        assert!(cut.left_out > 0 && cut.slices.iter().all(|slice| slice.name != "hipDeviceSynchronize"));
+        assert_eq!((cut.slices.len(), cut.slices[2].end), (3, 250));
+        assert_eq!(Model::read(&bytes).unwrap().left_out, 0);
+        assert_eq!(Model::read(&bytes[..first - 1]).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]
