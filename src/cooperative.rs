@@ -18,7 +18,14 @@ use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 use parking_lot::Mutex;
 
 use crate::{
-    device::{Device, LaneKind, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
+    device::{
+        Device, LaneKind,
+        fence::PooledSignal,
+        lane::Lane,
+        once::Once,
+        slabs::Block,
+        timeline::{self, Noted, Work},
+    },
     error::{Error, Result},
     module::Dispatch,
     module::{KernelCode, Module},
@@ -128,7 +135,8 @@ impl Device {
         (self.properties().capability < (9, 4)).then_some(NO_INFO)
     }
 
-    /// Publishes a cooperative kernel behind `after`; it decrements `done`.
+    /// Publishes a cooperative kernel behind `after`; it decrements `done`. The timeline has `traced`, what launches it and
+    /// the node, if events are recorded.
     ///
     /// # Errors
     /// What the HSA runtime refuses, and a fault of the device since `done` was taken.
@@ -137,6 +145,7 @@ impl Device {
         placed: &Placed<'_>,
         after: &[hsa_sys::hsa_signal_t],
         done: &Arc<PooledSignal>,
+        traced: Option<(timeline::Launch, Option<&str>)>,
     ) -> Result<()> {
         let cooperative = &self.context().cooperative;
         let fences = Fences { barrier: true, ..Fences::SYSTEM };
@@ -172,6 +181,17 @@ impl Device {
             packets.push(BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet());
         }
         packets.append(&mut kernels);
+        if let Some((launch, node)) = traced {
+            timeline::note([Noted {
+                device: self.clone(),
+                lane: lane.id(),
+                signal: done.clone(),
+                work: Work::of(placed.dispatch.code.name(), placed.dispatch.code.is_own()),
+                launch,
+                node: node.map(str::to_owned),
+                is_first: node.is_none(),
+            }]);
+        }
         lane.submit(&packets)?;
         order.last = Some((kind, Arc::downgrade(done)));
         order.waits.retain(|(done, _)| !done.is_quiet());
@@ -216,14 +236,19 @@ impl Device {
         Ok(Reserved { dispatch, _info: info, arguments, init, done })
     }
 
-    /// Runs a cooperative kernel and waits for it, on a thread that the device waits for.
+    /// Runs a cooperative kernel and waits for it, on a thread that the device waits for; `traced` as in
+    /// [`Device::publish_cooperative`].
     ///
     /// # Errors
     /// As [`Device::publish_cooperative`], and the fault of the kernel.
-    pub(crate) fn run_cooperative(&self, reserved: &Reserved) -> Result<()> {
+    pub(crate) fn run_cooperative(
+        &self,
+        reserved: &Reserved,
+        traced: Option<(timeline::Launch, Option<&str>)>,
+    ) -> Result<()> {
         let Reserved { dispatch, arguments, init, done, .. } = reserved;
         let placed = Placed { dispatch, kernarg: arguments.address(), init_kernarg: init.address() };
-        self.publish_cooperative(&placed, &[], done)?;
+        self.publish_cooperative(&placed, &[], done, traced)?;
         done.wait()
     }
 }

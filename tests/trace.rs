@@ -222,6 +222,41 @@ fn bodies_of_conditional_nodes_are_there_as_often_as_they_run() {
 }
 
 #[test]
+fn cooperative_kernels_are_there_with_their_launches_and_nodes() {
+    // A kernel and two that are cooperative, in a graph that is launched three times; one on a stream, five times.
+    let tests = ["graphs_launch_them", "blocks_wait_for_each_other"];
+    let Some(traced) = Traced::program("device_cooperative", &[], &tests) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let kernels = trace.slices("kernel");
+    let of = |name: &str| {
+        kernels.iter().filter(|slice| slice["name"].as_str().unwrap().starts_with(name)).collect::<Vec<_>>()
+    };
+    let of_graph =
+        |slice: &&&&Value| slice["arguments"]["executable"] == 1 && slice["arguments"]["node"].is_string();
+    let count = |name: &str| (of(name).iter().filter(of_graph).count(), of(name).len());
+    assert_eq!([count("set("), count("sum_all("), count("ring(")], [(3, 3), (3, 3), (3, 8)]);
+    let nodes: BTreeMap<_, Vec<_>> = trace.nodes();
+    assert!(nodes.len() == 3 && nodes.values().all(|names| names.len() == 3), "{nodes:?}");
+    for kernel in of("ring(") {
+        let launches = trace.slices("launch");
+        let launch = launches
+            .iter()
+            .find(|slice| slice["arguments"]["launch"] == kernel["arguments"]["launch"])
+            .unwrap();
+        assert!(time(launch, "start") <= time(kernel, "start"), "{kernel} before {launch}");
+        let parts = trace.slices("workgroups");
+        let parts: Vec<_> = parts
+            .iter()
+            .filter(|part| {
+                part["arguments"]["launch"] == kernel["arguments"]["launch"] && part["name"] == kernel["name"]
+            })
+            .collect();
+        assert!(is_emulated() != parts.is_empty(), "{kernel}");
+    }
+}
+
+#[test]
 fn functions_of_the_host_are_on_the_thread_that_calls_them() {
     let Some(traced) = Traced::program("graph_capture", &[], &["16384", "3"]) else { return };
     traced.passed();

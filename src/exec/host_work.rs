@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cooperative::Reserved,
-    device::{Device, slabs::Block},
+    device::{Device, slabs::Block, timeline},
     error::{Error, Result},
     memory,
 };
@@ -70,7 +70,8 @@ pub(super) fn new_stage(device: &Device) -> Result<Stage> {
 }
 
 /// Does the work of a unit that is no packet. `arguments` are those of the next unit's kernel; what is pinned for it
-/// must stay until that has run. What `reserve` lacks is taken now.
+/// must stay until that has run. What `reserve` lacks is taken now. The timeline has `noted`, the launch and the node, if events
+/// are recorded.
 pub(super) fn run_on_host(
     device: &Device,
     unit: &Unit,
@@ -78,16 +79,20 @@ pub(super) fn run_on_host(
     reserve: Reserve,
     pinned: &Mutex<Vec<PinnedPages>>,
     epoch: u64,
+    noted: Option<&(timeline::Launch, String)>,
 ) {
     // Without it nothing behind can run either. A fault is recorded already, and this is another one's epoch then.
     let failed = |error| device.0.faults.record(error, epoch);
     match unit {
         Unit::Host(function) => function.call(),
-        Unit::Cooperative(dispatch) => match reserve {
-            Reserve::Cooperative(reserved) => device.run_cooperative(&reserved),
-            _ => device.reserve_cooperative(dispatch, epoch).and_then(|taken| device.run_cooperative(&taken)),
+        Unit::Cooperative(dispatch) => {
+            let reserved = match reserve {
+                Reserve::Cooperative(reserved) => Ok(reserved),
+                _ => device.reserve_cooperative(dispatch, epoch),
+            };
+            let traced = noted.map(|(launch, node)| (*launch, Some(&**node)));
+            reserved.and_then(|reserved| device.run_cooperative(&reserved, traced)).unwrap_or_else(failed);
         }
-        .unwrap_or_else(failed),
         // SAFETY: the caller that gave the node's parameters promised that its host operands are valid whenever the graph runs.
         Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
         Unit::Relay(relay) => {

@@ -195,15 +195,15 @@ impl Steps for Script {
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {
                 let Some(Work { task, noted, _expected }) = work else { return };
-                let (what, launch) = (task.what(), noted.as_ref().map(|(launch, _)| *launch));
+                let (what, noted) = (task.what(), noted.as_ref());
                 let act = || match task {
                     Task::Unit { unit, arguments, reserve } => {
-                        run_on_host(device, &unit, arguments.as_ref(), reserve, &self.pinned, epoch);
+                        run_on_host(device, &unit, arguments.as_ref(), reserve, &self.pinned, epoch, noted);
                     }
-                    Task::Drive(drive) => drive.run(launch),
+                    Task::Drive(drive) => drive.run(noted.map(|(launch, _)| *launch)),
                 };
                 match noted {
-                    Some((launch, node)) => launch.host(Some(&node), what, act),
+                    Some((launch, node)) => launch.host(Some(node), what, act),
                     None => act(),
                 }
             };

@@ -24,6 +24,7 @@ use crate::{
     device::{
         System,
         fence::{Keep, PooledSignal},
+        timeline,
     },
     error::{Error, Result},
     hostcall::fifo::{Drain, Fifo},
@@ -64,6 +65,8 @@ struct Part<'s> {
     done: Arc<PooledSignal>,
     /// Whether the stream may be waiting for packets that are published later.
     is_held: bool,
+    /// For the timeline, if events are recorded.
+    traced: Option<timeline::Launch>,
 }
 
 impl Stream {
@@ -122,6 +125,8 @@ impl Stream {
         keep: Option<Keep>,
         expected: Option<Expected>,
     ) -> Result<(Part<'_>, Option<Expected>)> {
+        let traced = timeline::Launch::next(self.id(), None);
+        let _launching = traced.map(|launch| launch.begin());
         let mut submission = self.submission()?;
         // Packets wait for both, and seldom the stream's worker: whether it does is known when they are published.
         let is_held = submission.is_held();
@@ -137,7 +142,16 @@ impl Stream {
         // The wait may have been published already when something fails.
         let give_up = |_: &Error| done.store(0, Ordering::Release);
         submission.flush().inspect_err(give_up)?;
-        let part = Part { stream: self, dispatch, kernarg, init_kernarg, entry, done: done.clone(), is_held };
+        let part = Part {
+            stream: self,
+            dispatch,
+            kernarg,
+            init_kernarg,
+            entry,
+            done: done.clone(),
+            is_held,
+            traced,
+        };
         let expected = match expected {
             Some(expected) if is_held || !expected.is_alone() => {
                 submission.push_job(part.job(expected)).inspect_err(give_up)?;
@@ -151,14 +165,18 @@ impl Stream {
 }
 
 impl Part<'_> {
+    fn traced(&self) -> Option<(timeline::Launch, Option<&'static str>)> {
+        self.traced.map(|launch| (launch, None))
+    }
+
     /// Publishes the kernel when the stream comes to it.
     fn job(&self, expected: Expected) -> Job {
         let (device, dispatch, done) =
             (self.stream.device().clone(), self.dispatch.clone(), self.done.clone());
-        let (kernarg, init_kernarg) = (self.kernarg, self.init_kernarg);
+        let (kernarg, init_kernarg, traced) = (self.kernarg, self.init_kernarg, self.traced());
         let publish = move || {
             let placed = Placed { dispatch: &dispatch, kernarg, init_kernarg };
-            if let Err(error) = device.publish_cooperative(&placed, &[], &done) {
+            if let Err(error) = device.publish_cooperative(&placed, &[], &done, traced) {
                 // No caller can be told otherwise, and what follows must not run without it.
                 device.0.faults.record(error, done.epoch());
             }
@@ -171,7 +189,7 @@ impl Part<'_> {
 /// Publishes a part behind the entries given. If that fails, its stream goes on without it.
 fn publish(part: &Part<'_>, after: &[hsa_sys::hsa_signal_t]) -> Result<()> {
     let placed = Placed { dispatch: &part.dispatch, kernarg: part.kernarg, init_kernarg: part.init_kernarg };
-    let published = part.stream.device().publish_cooperative(&placed, after, &part.done);
+    let published = part.stream.device().publish_cooperative(&placed, after, &part.done, part.traced());
     if published.is_err() {
         part.done.store(0, Ordering::Release);
     }

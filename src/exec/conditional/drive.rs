@@ -117,7 +117,16 @@ impl Drive {
                     let unit_here = &node.units[unit as usize];
                     let arguments = node.arguments_of(unit + 1);
                     let reserve = stage.clone().map_or(Reserve::Nothing, Reserve::Stage);
-                    run_on_host(device, unit_here, arguments.as_ref(), reserve, &pinned, epoch);
+                    let noted = launch.map(|launch| (launch, self.node_of(unit).unwrap_or_default()));
+                    run_on_host(
+                        device,
+                        unit_here,
+                        arguments.as_ref(),
+                        reserve,
+                        &pinned,
+                        epoch,
+                        noted.as_ref(),
+                    );
                 }
                 Step::Conditional { site, .. } => frames.extend(node.enter(site)?),
             }
@@ -133,17 +142,22 @@ impl Drive {
         let Some(dispatch) = dispatch else { return Ok(()) };
         let signal = node.device.0.edges.take(1, *epoch)?;
         packet.set_completion_signal(signal.handle());
-        let mut nodes = node.structure.bodies.iter().flat_map(|body| body.nodes());
         timeline::note([Noted {
             device: node.device.clone(),
             lane: lane.id(),
             signal,
             work: timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()),
             launch,
-            node: nodes.find(|(of, _)| *of == unit).map(|(_, node)| node.to_string()),
+            node: self.node_of(unit),
             is_first: false,
         }]);
         Ok(())
+    }
+
+    /// The node that a unit of a body is of.
+    fn node_of(&self, unit: u32) -> Option<String> {
+        let mut nodes = self.node.structure.bodies.iter().flat_map(|body| body.nodes());
+        nodes.find(|(of, _)| *of == unit).map(|(_, node)| node.to_string())
     }
 }
 
