@@ -24,7 +24,7 @@ use crate::{
         lane::Lane,
         once::Once,
         slabs::Block,
-        timeline::{self, Noted, Work},
+        timeline::{self, Noted, Place, Work},
     },
     error::{Error, Result},
     module::Dispatch,
@@ -184,7 +184,7 @@ impl Device {
         if let Some((launch, node)) = traced {
             timeline::note([Noted {
                 device: self.clone(),
-                lane: lane.id(),
+                place: Place::Queue(lane.id()),
                 signal: done.clone(),
                 work: Work::of(placed.dispatch.code.name(), placed.dispatch.code.is_own()),
                 launch,

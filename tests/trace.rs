@@ -222,6 +222,37 @@ fn bodies_of_conditional_nodes_are_there_as_often_as_they_run() {
 }
 
 #[test]
+fn copies_by_engines_are_on_tracks_of_their_own() {
+    let track = |copy: &Value| copy["track"].as_str().unwrap().to_owned();
+    let by_engine = |copy: &&Value| track(copy).starts_with("copy engine ");
+    // Of the nodes that copy 4 MiB of pinned memory beside kernels.
+    let Some(traced) = Traced::program("graph_forkjoin", &[], &["1048576"]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    assert!(trace.nodes().len() == 10 && trace.nodes().values().all(|names| names.len() == 3));
+    let mut copies = trace.slices("copy");
+    copies.retain(by_engine);
+    assert_eq!(copies.len(), 2 * 3);
+    assert!(copies.iter().all(|copy| copy["arguments"]["node"].is_string() && copy["around"] == "device 0"));
+    // Of a stream, there and back.
+    let toolchain = Toolchain::find().unwrap();
+    let program = compile_host(&toolchain, "pinned_copies.cpp", &[], &[]);
+    let traced = Traced::run(&toolchain, "copies", &program, &[], &[]);
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let copies = trace.slices("copy");
+    assert_eq!(copies.iter().map(|copy| track(copy)).collect::<Vec<_>>(), ["copy engine 0", "copy engine 1"]);
+    for copy in &copies {
+        let launches = trace.slices("launch");
+        let mut launches = launches.iter();
+        let launch =
+            launches.find(|slice| slice["arguments"]["launch"] == copy["arguments"]["launch"]).unwrap();
+        assert!(time(launch, "start") <= time(copy, "start") && copy["from"].as_array().unwrap().len() == 1);
+    }
+    assert!(time(copies[0], "end") <= time(copies[1], "start"), "in the order of the stream");
+}
+
+#[test]
 fn cooperative_kernels_are_there_with_their_launches_and_nodes() {
     // A kernel and two that are cooperative, in a graph that is launched three times; one on a stream, five times.
     let tests = ["graphs_launch_them", "blocks_wait_for_each_other"];

@@ -285,6 +285,16 @@ impl Runtime {
         };
         check("hsa_amd_memory_async_copy", status)
     }
+
+    /// Has copies say from now on when they ran ([`Signal::copy_time`]).
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn profile_copies(&self) -> Result<(), Error> {
+        // SAFETY: the runtime is initialised as long as `self` exists.
+        let status = unsafe { (self.api().hsa_amd_profiling_async_copy_enable)(true) };
+        check("hsa_amd_profiling_async_copy_enable", status)
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -285,6 +285,19 @@ impl Signal {
         check("hsa_amd_profiling_get_dispatch_time", status)?;
         Ok(DispatchTime { start: time.start, end: time.end })
     }
+
+    /// When the asynchronous copy ran that this signal completed.
+    ///
+    /// # Errors
+    /// [`Error::Call`] unless [`Runtime::profile_copies`] was called before the copy, and the copy has completed.
+    pub fn copy_time(&self) -> Result<DispatchTime, Error> {
+        let mut time = hsa_amd_profiling_async_copy_time_t::default();
+        // SAFETY: the signal exists as long as `self`, and `time` has room for the answer.
+        let status =
+            unsafe { (self.runtime.api().hsa_amd_profiling_get_async_copy_time)(self.raw, &raw mut time) };
+        check("hsa_amd_profiling_get_async_copy_time", status)?;
+        Ok(DispatchTime { start: time.start, end: time.end })
+    }
 }
 
 impl Drop for Signal {

@@ -29,11 +29,10 @@ use super::{
     fence::{Fence, PooledSignal},
 };
 
-/// A kernel, a copy or a fill that a queue is about to get.
+/// A kernel, a copy or a fill that a queue is about to get, or a copy that an engine has.
 pub(crate) struct Noted {
     pub(crate) device: Device,
-    /// The number of the queue.
-    pub(crate) lane: u64,
+    pub(crate) place: Place,
     /// Falls when it is over.
     pub(crate) signal: Arc<PooledSignal>,
     pub(crate) work: Work,
@@ -43,6 +42,15 @@ pub(crate) struct Noted {
     pub(crate) node: Option<String>,
     /// Whether the arrow from the launch leads here: one to each node would hide the others.
     pub(crate) is_first: bool,
+}
+
+/// What does it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// The queue with this number.
+    Queue(u64),
+    /// The copy engine with this number.
+    Engine(u8),
 }
 
 /// What a packet does.
@@ -61,10 +69,15 @@ impl Work {
     pub(crate) fn of(symbol: &str, own: bool) -> Self {
         match symbol {
             _ if !own => Self::kernel(symbol),
-            "copy" | "copy_rect" | "copy_batch" => Self { category: "copy", name: Self::COPY.into() },
+            "copy" | "copy_rect" | "copy_batch" => Self::copy(),
             "fill" | "fill_rect" => Self { category: "fill", name: "memset".into() },
             _ => Self::kernel(symbol),
         }
+    }
+
+    /// A copy.
+    pub(crate) fn copy() -> Self {
+        Self { category: "copy", name: Self::COPY.into() }
     }
 
     /// The same in words.
@@ -230,7 +243,17 @@ pub(crate) fn start() {
     }
 }
 
-/// Notes what is about to be published.
+/// Has copy engines say from now on when they copy.
+pub(crate) fn time_engines() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if let Err(error) = System::get().and_then(|system| Ok(system.runtime().profile_copies()?)) {
+            tracing::warn!("copies by copy engines are not in the trace: {error}");
+        }
+    });
+}
+
+/// Notes what is about to be published, or was given to a copy engine.
 pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
     static AT_THE_END: Once = Once::new();
     AT_THE_END.call_once(|| {
@@ -273,15 +296,18 @@ fn read() {
         .filter_map(|noted| {
             let on_units = units::take(noted.signal.handle().handle);
             // A fault has taken it otherwise.
-            let time =
-                noted.signal.has_fired().then(|| noted.signal.dispatch_time(&noted.device.0.agent))?.ok()?;
+            let time = || match noted.place {
+                Place::Queue(_) => noted.signal.dispatch_time(&noted.device.0.agent),
+                Place::Engine(_) => noted.signal.copy_time(),
+            };
+            let time = noted.signal.has_fired().then(time)?.ok()?;
             Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted, on_units))
         })
         .collect();
     drop(noted);
     over.sort_by_key(|(times, ..)| *times);
     for (times, noted, on_units) in over {
-        let Noted { device, lane, work, launch, node, is_first, .. } = noted;
+        let Noted { device, place, work, launch, node, is_first, .. } = noted;
         let mut details = launch.details();
         if let Some(node) = node {
             details = details.text("node", node);
@@ -294,7 +320,11 @@ fn read() {
         if is_first {
             details = details.ends(launch.flow);
         }
-        let track = Track::Queue { device: device.ordinal(), queue: lane, row: 0 };
+        let (device, row) = (device.ordinal(), 0);
+        let track = match place {
+            Place::Queue(queue) => Track::Queue { device, queue, row },
+            Place::Engine(engine) => Track::Engine { device, engine, row },
+        };
         recorder::in_rows(track, times, work.category, &work.name, details);
     }
 }

@@ -245,18 +245,35 @@ impl Exec {
             fill(slots, &state.image.lanes, lane, &flight, last);
             watches.iter().for_each(|watches| watches.fill(lane, slots));
         };
-        // A launch that is measured has kernels copy, whose packets say how long they take.
+        // A launch that is profiled has kernels copy, whose packets say how long they take.
         // An engine does its copies in order, whatever launches they are of: one that waits for packets that are published
         // later would hold them up.
         // The device does not note what a copy engine touches.
-        let may_copy = watches.is_none() && !is_held && self.0.order.is_none();
+        let may_copy = state.profiled == 0 && !is_held && self.0.order.is_none();
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
-        let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
+        let noted = watches.as_ref().zip(traced);
+        let may_be_engines = |unit| engines_serve && state.image.engine_steps().any(|step| step.unit == unit);
         // Before a kernel may be over.
-        if let (Some(watches), Some(launch)) = (&watches, traced) {
-            watches.note(state, &launch_queues, launch);
+        if let Some((watches, launch)) = noted {
+            watches.note(state, &launch_queues, launch, |unit| !may_be_engines(unit));
         }
+        let mut by_engine = Vec::new();
+        let engine = |step: &EngineStep| {
+            if !engines_serve || !state.copy_by_engine(step, &flight, traced.is_some()) {
+                return false;
+            }
+            if let Some((watches, launch)) = noted {
+                let done = &flight.signals()[step.done as usize];
+                watches.note_engine(&state.copies[&step.unit], step.unit, done, launch);
+                by_engine.push(step.unit);
+            }
+            true
+        };
         publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
+        if let Some((watches, launch)) = noted.filter(|_| engines_serve) {
+            let is_rest = |unit| may_be_engines(unit) && !by_engine.contains(&unit);
+            watches.note(state, &launch_queues, launch, is_rest);
+        }
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -366,10 +383,13 @@ impl Exec {
 impl State {
     /// Has a copy engine do a step of a launch; says whether it does. One that is disabled, or is of memory that an engine
     /// does not copy by now, is left to packets, as is one that the HSA runtime refuses.
-    fn copy_by_engine(&self, step: &EngineStep, flight: &InFlightSlot) -> bool {
+    fn copy_by_engine(&self, step: &EngineStep, flight: &InFlightSlot, is_traced: bool) -> bool {
         let Some(copy) = self.copies.get(&step.unit).filter(|_| !self.is_disabled(step.unit)) else {
             return false;
         };
+        if is_traced {
+            timeline::time_engines();
+        }
         let signals = flight.signals();
         let after = step.after.iter().map(|&signal| &*signals[signal as usize]);
         let submitted = copy.submit(after, &signals[step.done as usize]);

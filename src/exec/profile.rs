@@ -17,10 +17,11 @@ use crate::{
     device::{
         fence::PooledSignal,
         lane::Slots,
-        timeline::{self, Noted, Work},
+        timeline::{self, Noted, Place, Work},
     },
     durations::Timed,
     error::{Error, Result},
+    memory::EngineCopy,
 };
 
 /// The signals of one profiled launch.
@@ -96,22 +97,43 @@ impl Exec {
 }
 
 impl Stopwatches {
-    /// Notes for the timeline what the packets of a launch do.
-    pub(super) fn note(&self, state: &State, launch_queues: &LaunchQueues<'_>, launch: timeline::Launch) {
+    /// Notes for the timeline what the packets of some units do.
+    pub(super) fn note(
+        &self,
+        state: &State,
+        launch_queues: &LaunchQueues<'_>,
+        launch: timeline::Launch,
+        is_wanted: impl Fn(u32) -> bool,
+    ) {
         let kernels = self.kernels.iter().zip(&self.places).enumerate();
-        let noted = kernels.filter_map(|(number, (timed, &(unit, lane)))| {
-            let Unit::Dispatch(dispatch) = &state.units[unit as usize] else { return None };
-            Some(Noted {
-                device: timed.device.clone(),
-                lane: launch_queues.lanes()[lane as usize].id(),
-                signal: timed.signal.clone(),
-                work: Work::of(dispatch.code.name(), dispatch.code.is_own()),
-                launch,
-                node: Some(timed.node.to_string()),
-                is_first: number == 0,
-            })
-        });
+        let noted = kernels.filter(|(_, (_, (unit, _)))| is_wanted(*unit)).filter_map(
+            |(number, (timed, &(unit, lane)))| {
+                let Unit::Dispatch(dispatch) = &state.units[unit as usize] else { return None };
+                Some(Noted {
+                    device: timed.device.clone(),
+                    place: Place::Queue(launch_queues.lanes()[lane as usize].id()),
+                    signal: timed.signal.clone(),
+                    work: Work::of(dispatch.code.name(), dispatch.code.is_own()),
+                    launch,
+                    node: Some(timed.node.to_string()),
+                    is_first: number == 0,
+                })
+            },
+        );
         timeline::note(noted);
+    }
+
+    /// Notes for the timeline that an engine does the copy of a unit; `done` falls behind it.
+    pub(super) fn note_engine(
+        &self,
+        copy: &EngineCopy,
+        unit: u32,
+        done: &Arc<PooledSignal>,
+        launch: timeline::Launch,
+    ) {
+        let number = self.places.iter().position(|(other, _)| *other == unit);
+        let node = number.map(|number| self.kernels[number].node.to_string());
+        timeline::note([copy.noted(done, launch, node, number == Some(0))]);
     }
 
     /// Puts its own signals into packets of a lane.

@@ -1,8 +1,14 @@
 //! Copies as copy engines do them: between pinned memory of the host and a device, or from a device to another.
 
+use std::sync::Arc;
+
 use super::{Origin, Place, Region, is_pinned, peer, places};
 use crate::{
-    device::{Device, fence::PooledSignal},
+    device::{
+        Device,
+        fence::PooledSignal,
+        timeline::{Launch, Noted, Place as TimelinePlace, Work},
+    },
     error::Result,
 };
 use aqlipse_graph::Memcpy;
@@ -57,6 +63,18 @@ impl EngineCopy {
     /// The engine of the device that does it: ROCr has one for what comes from the host, and one for the rest.
     pub(crate) fn engine(&self) -> u8 {
         u8::from(!matches!(self.way, Way::FromHost))
+    }
+
+    /// What the timeline says of it, if an engine does it: `signal` falls behind it, `is_first` as in [`Noted`].
+    pub(crate) fn noted(
+        &self,
+        signal: &Arc<PooledSignal>,
+        launch: Launch,
+        node: Option<String>,
+        is_first: bool,
+    ) -> Noted {
+        let (device, place) = (self.device.clone(), TimelinePlace::Engine(self.engine()));
+        Noted { device, place, signal: signal.clone(), work: Work::copy(), launch, node, is_first }
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -17,7 +17,7 @@ use crate::{
         lane::{Lane, Slots},
         own_lanes::OwnLane,
         slabs::Block,
-        timeline::{self, Noted, Work},
+        timeline::{self, Noted, Place, Work},
     },
     error::{Error, Result},
     memory::EngineCopy,
@@ -505,9 +505,10 @@ impl<'a> Submission<'a> {
     #[cold]
     fn note(&self, launch: timeline::Launch, dispatch: &Dispatch) -> Result<Arc<PooledSignal>> {
         let _launching = launch.begin();
-        let (device, lane, signal) = (self.stream.device.clone(), self.lane.id(), self.edge()?);
+        let (device, signal) = (self.stream.device.clone(), self.edge()?);
+        let place = Place::Queue(self.lane.id());
         let work = Work::of(dispatch.code.name(), dispatch.code.is_own());
-        let noted = Noted { device, lane, signal: signal.clone(), work, launch, node: None, is_first: true };
+        let noted = Noted { device, place, signal: signal.clone(), work, launch, node: None, is_first: true };
         timeline::note([noted]);
         Ok(signal)
     }
@@ -532,9 +533,17 @@ impl<'a> Submission<'a> {
         // Published before the engine gets the copy: it waits for nothing but what was submitted before, to queues or to
         // engines, as every packet does.
         self.flush()?;
+        let traced = timeline::Launch::next(self.stream.id, None);
+        let _launching = traced.map(|launch| launch.begin());
+        if traced.is_some() {
+            timeline::time_engines();
+        }
         if let Err(error) = copy.submit([&*reached].into_iter(), &copied) {
             tracing::warn!("a copy engine refuses a copy: {error}");
             return Ok(false);
+        }
+        if let Some(launch) = traced {
+            timeline::note([copy.noted(&copied, launch, None, true)]);
         }
         self.wait_signal(copied);
         Ok(true)

@@ -23,6 +23,15 @@ pub enum Track {
         /// The row.
         row: usize,
     },
+    /// A copy engine of a device, by its number. Slices that overlap lie in several rows.
+    Engine {
+        /// The ordinal of the device.
+        device: usize,
+        /// The engine.
+        engine: u8,
+        /// The row.
+        row: usize,
+    },
     /// A compute unit of an emulated device. Slices that overlap lie in several rows.
     Unit {
         /// The ordinal of the device.
@@ -66,6 +75,7 @@ impl Track {
     pub(crate) fn in_row(self, row: usize) -> Self {
         match self {
             Self::Queue { device, queue, .. } => Self::Queue { device, queue, row },
+            Self::Engine { device, engine, .. } => Self::Engine { device, engine, row },
             Self::Unit { device, die, engine, unit, .. } => Self::Unit { device, die, engine, unit, row },
             Self::Ranges(_) => Self::Ranges(row),
             other => other,
@@ -86,6 +96,7 @@ impl Track {
             Self::Captures(stream) => (6, [stream, 0, 0]),
             Self::Ranges(row) => (7, [row as u64, 0, 0]),
             Self::Memory(device) => (8, [device as u64, 0, 0]),
+            Self::Engine { device, engine, row } => (9, [device as u64, engine.into(), row as u64]),
         };
         numbers.into_iter().fold(mix(u64::from(process) << 8 | kind), |uuid, number| mix(uuid ^ number))
     }
@@ -95,9 +106,10 @@ impl Track {
         match self {
             Self::Process => None,
             Self::Thread(_) | Self::Device(_) | Self::Captures(_) | Self::Ranges(_) => Some(Self::Process),
-            Self::Queue { device, .. } | Self::Unit { device, .. } | Self::Memory(device) => {
-                Some(Self::Device(device))
-            }
+            Self::Queue { device, .. }
+            | Self::Engine { device, .. }
+            | Self::Unit { device, .. }
+            | Self::Memory(device) => Some(Self::Device(device)),
         }
     }
 
@@ -106,6 +118,7 @@ impl Track {
             Self::Process | Self::Thread(_) => None,
             Self::Device(device) => Some(format!("device {device}")),
             Self::Queue { queue, .. } => Some(format!("queue {queue}")),
+            Self::Engine { engine, .. } => Some(format!("copy engine {engine}")),
             Self::Unit { die: None, engine, unit, .. } => Some(format!("SE {engine} CU {unit}")),
             Self::Unit { die: Some(die), engine, unit, .. } => {
                 Some(format!("XCC {die} SE {engine} CU {unit}"))
@@ -170,6 +183,7 @@ mod tests {
             .collect();
         all.extend([Track::Process, Track::here(), Track::Captures(1), Track::Ranges(0)]);
         all.extend((0..4).flat_map(|n| [Track::Device(n), Track::Memory(n)]));
+        all.extend((0..4).map(|n| Track::Engine { device: 0, engine: n / 2, row: usize::from(n % 2) }));
         let dies = [None, Some(0), Some(1)];
         let units = dies.into_iter().flat_map(|die| (0..12).map(move |n| (die, n / 4, n % 4)));
         all.extend(units.flat_map(|(die, engine, unit)| {
@@ -184,6 +198,13 @@ mod tests {
                 "{track:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_compute_unit_is_named_by_its_place() {
+        let name =
+            |die| Track::Unit { device: 0, die, engine: 1, unit: 12, row: 2 }.describe(1).name.unwrap();
+        assert_eq!([None, Some(3)].map(name), ["SE 1 CU 12", "XCC 3 SE 1 CU 12"]);
     }
 
     #[test]

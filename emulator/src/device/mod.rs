@@ -110,6 +110,8 @@ mod tests {
             assert_eq!(card.target, target);
             assert!(card.isa.contains(card.name), "{} / {}", card.isa, card.name);
             assert!(card.product.len() < 64);
+            // The times of a copy do not say whose engine it was.
+            assert_eq!(card.timestamp_frequency, super::gfx90a::MI210.timestamp_frequency);
         }
     }
 }

@@ -298,6 +298,8 @@ static TABLE: Api = Api {
     hsa_amd_ipc_signal_attach: signal::hsa_amd_ipc_signal_attach,
     hsa_amd_profiling_set_profiler_enabled: queue::hsa_amd_profiling_set_profiler_enabled,
     hsa_amd_profiling_get_dispatch_time: signal::hsa_amd_profiling_get_dispatch_time,
+    hsa_amd_profiling_async_copy_enable: signal::hsa_amd_profiling_async_copy_enable,
+    hsa_amd_profiling_get_async_copy_time: signal::hsa_amd_profiling_get_async_copy_time,
     hsa_amd_profiling_convert_tick_to_system_domain: signal::hsa_amd_profiling_convert_tick_to_system_domain,
     hsa_amd_queue_set_priority: queue::hsa_amd_queue_set_priority,
     hsa_amd_queue_cu_set_mask: queue::hsa_amd_queue_cu_set_mask,

@@ -115,6 +115,26 @@ entry! {
         unsafe { store(time, hsa_amd_profiling_dispatch_time_t { start, end }) }
     }
 
+    fn hsa_amd_profiling_async_copy_enable(_enable: bool) {
+        // The times of each copy are noted.
+        runtime::get()?;
+        Ok(())
+    }
+
+    fn hsa_amd_profiling_get_async_copy_time(
+        signal: hsa_signal_t,
+        time: *mut hsa_amd_profiling_async_copy_time_t,
+    ) {
+        let runtime = runtime::get()?;
+        present(time)?;
+        let (start, end) = find(signal)?.times();
+        // PANIC: a configuration without devices is refused. The clocks of all cards count alike, so it does not matter whose
+        // engine it was.
+        let [start, end] = [start, end].map(|ticks| runtime.devices[0].nanoseconds(ticks));
+        // SAFETY: the program's output pointer.
+        unsafe { store(time, hsa_amd_profiling_async_copy_time_t { start, end }) }
+    }
+
     fn hsa_amd_profiling_convert_tick_to_system_domain(
         agent: hsa_agent_t,
         agent_tick: u64,

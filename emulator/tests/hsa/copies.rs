@@ -92,9 +92,20 @@ fn engines_copy_both_ways_and_are_counted() {
         (Ask { to: (local, gpu), from: (local, gpu), after: None, engine: 2, force: true }, 3),
     ] {
         let done = session.signal(1);
+        let before = emulator::os::now();
         ok(session.copy_on_engine(&ask, done));
         assert!(session.finished(done));
+        let after = emulator::os::now();
         assert_eq!(session.engine_copies(0), (copies, copies * BYTES as u64));
+        let mut time = hsa_amd_profiling_async_copy_time_t::default();
+        // SAFETY: an output pointer of ours.
+        unsafe {
+            ok((session.hsa.hsa_amd_profiling_async_copy_enable)(true));
+            ok((session.hsa.hsa_amd_profiling_get_async_copy_time)(done, &mut time));
+        }
+        // The device's clock ticks every 10 ns.
+        let is_within = before <= time.start + 10 && time.start <= time.end && time.end <= after;
+        assert!(is_within, "{before} {time:?} {after}");
     }
     assert_eq!(bytes(back.as_ptr().cast()), source);
 }

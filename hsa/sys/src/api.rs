@@ -340,6 +340,10 @@ api! {
         fn hsa_amd_profiling_get_dispatch_time(
             agent: hsa_agent_t, signal: hsa_signal_t, time: *mut hsa_amd_profiling_dispatch_time_t,
         ) -> hsa_status_t;
+        fn hsa_amd_profiling_async_copy_enable(enable: bool) -> hsa_status_t;
+        fn hsa_amd_profiling_get_async_copy_time(
+            signal: hsa_signal_t, time: *mut hsa_amd_profiling_async_copy_time_t,
+        ) -> hsa_status_t;
         fn hsa_amd_profiling_convert_tick_to_system_domain(
             agent: hsa_agent_t, agent_tick: u64, system_tick: *mut u64,
         ) -> hsa_status_t;

@@ -14,7 +14,7 @@ use crate::{
         Device,
         fence::PooledSignal,
         lane::Lane,
-        timeline::{self, Launch, Noted},
+        timeline::{self, Launch, Noted, Place},
     },
     error::Result,
     exec::host_work::{Reserve, Stage, is_staged, new_stage, run_on_host},
@@ -144,7 +144,7 @@ impl Drive {
         packet.set_completion_signal(signal.handle());
         timeline::note([Noted {
             device: node.device.clone(),
-            lane: lane.id(),
+            place: Place::Queue(lane.id()),
             signal,
             work: timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()),
             launch,
