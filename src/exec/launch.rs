@@ -11,6 +11,7 @@ use super::{
     events::{self, Points},
     in_flight::InFlightSlot,
     launch_queues::{Beside, LaunchQueues, QueueCache},
+    profile::Traced,
     publication,
     script::{Labels, Script},
 };
@@ -251,29 +252,15 @@ impl Exec {
         // The device does not note what a copy engine touches.
         let may_copy = state.profiled == 0 && !is_held && self.0.order.is_none();
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
-        let noted = watches.as_ref().zip(traced);
-        let may_be_engines = |unit| engines_serve && state.image.engine_steps().any(|step| step.unit == unit);
-        // Before a kernel may be over.
-        if let Some((watches, launch)) = noted {
-            watches.note(state, &launch_queues, launch, |unit| !may_be_engines(unit));
-        }
-        let mut by_engine = Vec::new();
-        let engine = |step: &EngineStep| {
-            if !engines_serve || !state.copy_by_engine(step, &flight, traced.is_some()) {
-                return false;
+        let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
+        match (&watches, traced) {
+            (Some(watches), Some(launch)) => {
+                let traced = Traced { state, launch_queues: &launch_queues, flight: &flight, launch };
+                watches.publish(&traced, engines_serve, engine, fill)
             }
-            if let Some((watches, launch)) = noted {
-                let done = &flight.signals()[step.done as usize];
-                watches.note_engine(&state.copies[&step.unit], step.unit, done, launch);
-                by_engine.push(step.unit);
-            }
-            true
-        };
-        publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
-        if let Some((watches, launch)) = noted.filter(|_| engines_serve) {
-            let is_rest = |unit| may_be_engines(unit) && !by_engine.contains(&unit);
-            watches.note(state, &launch_queues, launch, is_rest);
+            _ => publication::publish(&state.image, launch_queues.lanes(), engine, fill),
         }
+        .map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -383,13 +370,10 @@ impl Exec {
 impl State {
     /// Has a copy engine do a step of a launch; says whether it does. One that is disabled, or is of memory that an engine
     /// does not copy by now, is left to packets, as is one that the HSA runtime refuses.
-    fn copy_by_engine(&self, step: &EngineStep, flight: &InFlightSlot, is_traced: bool) -> bool {
+    fn copy_by_engine(&self, step: &EngineStep, flight: &InFlightSlot) -> bool {
         let Some(copy) = self.copies.get(&step.unit).filter(|_| !self.is_disabled(step.unit)) else {
             return false;
         };
-        if is_traced {
-            timeline::time_engines();
-        }
         let signals = flight.signals();
         let after = step.after.iter().map(|&signal| &*signals[signal as usize]);
         let submitted = copy.submit(after, &signals[step.done as usize]);

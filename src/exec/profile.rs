@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use hsa::packet::SignalPlace as Field;
 
-use aqlipse_graph::image::Source;
+use aqlipse_graph::image::{EngineStep, Source};
 
-use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, unit::Unit};
+use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, publication, unit::Unit};
 use crate::{
     device::{
         fence::PooledSignal,
@@ -21,8 +21,16 @@ use crate::{
     },
     durations::Timed,
     error::{Error, Result},
-    memory::EngineCopy,
 };
+
+/// A launch that the timeline has.
+#[derive(Clone, Copy)]
+pub(super) struct Traced<'l, 'q> {
+    pub(super) state: &'l State,
+    pub(super) launch_queues: &'l LaunchQueues<'q>,
+    pub(super) flight: &'l InFlightSlot,
+    pub(super) launch: timeline::Launch,
+}
 
 /// The signals of one profiled launch.
 pub(super) struct Stopwatches {
@@ -97,43 +105,61 @@ impl Exec {
 }
 
 impl Stopwatches {
-    /// Notes for the timeline what the packets of some units do.
-    pub(super) fn note(
+    /// Publishes a launch, and notes for the timeline what its packets and copy engines do; `engine` and `fill` are those of
+    /// [`publication::publish`].
+    ///
+    /// # Errors
+    /// As [`publication::publish`].
+    #[cold]
+    pub(super) fn publish(
         &self,
-        state: &State,
-        launch_queues: &LaunchQueues<'_>,
-        launch: timeline::Launch,
-        is_wanted: impl Fn(u32) -> bool,
-    ) {
-        let kernels = self.kernels.iter().zip(&self.places).enumerate();
-        let noted = kernels.filter(|(_, (_, (unit, _)))| is_wanted(*unit)).filter_map(
-            |(number, (timed, &(unit, lane)))| {
-                let Unit::Dispatch(dispatch) = &state.units[unit as usize] else { return None };
-                Some(Noted {
-                    device: timed.device.clone(),
-                    place: Place::Queue(launch_queues.lanes()[lane as usize].id()),
-                    signal: timed.signal.clone(),
-                    work: Work::of(dispatch.code.name(), dispatch.code.is_own()),
-                    launch,
-                    node: Some(timed.node.to_string()),
-                    is_first: number == 0,
-                })
-            },
-        );
-        timeline::note(noted);
+        traced: &Traced<'_, '_>,
+        engines_serve: bool,
+        engine: impl Fn(&EngineStep) -> bool,
+        fill: impl FnMut(u32, &mut Slots<'_, '_>),
+    ) -> Result<()> {
+        let Traced { state, launch_queues, flight, launch } = *traced;
+        let may_be_engines = |unit| engines_serve && state.image.engine_steps().any(|step| step.unit == unit);
+        if engines_serve {
+            timeline::time_engines();
+        }
+        // Before a kernel may be over.
+        self.note(traced, |unit| !may_be_engines(unit));
+        let mut by_engine = Vec::new();
+        let noting = |step: &EngineStep| {
+            if !engine(step) {
+                return false;
+            }
+            let (copy, done) = (&state.copies[&step.unit], &flight.signals()[step.done as usize]);
+            let number = self.places.iter().position(|(other, _)| *other == step.unit);
+            let node = number.map(|number| self.kernels[number].node.to_string());
+            timeline::note([copy.noted(done, launch, node, number == Some(0))]);
+            by_engine.push(step.unit);
+            true
+        };
+        publication::publish(&state.image, launch_queues.lanes(), noting, fill)?;
+        // What engines have left to packets.
+        self.note(traced, |unit| may_be_engines(unit) && !by_engine.contains(&unit));
+        Ok(())
     }
 
-    /// Notes for the timeline that an engine does the copy of a unit; `done` falls behind it.
-    pub(super) fn note_engine(
-        &self,
-        copy: &EngineCopy,
-        unit: u32,
-        done: &Arc<PooledSignal>,
-        launch: timeline::Launch,
-    ) {
-        let number = self.places.iter().position(|(other, _)| *other == unit);
-        let node = number.map(|number| self.kernels[number].node.to_string());
-        timeline::note([copy.noted(done, launch, node, number == Some(0))]);
+    /// Notes for the timeline what the packets of some units do.
+    fn note(&self, traced: &Traced<'_, '_>, is_wanted: impl Fn(u32) -> bool) {
+        let Traced { state, launch_queues, launch, .. } = *traced;
+        let kernels = self.kernels.iter().zip(&self.places).enumerate();
+        let wanted = kernels.filter(|(_, (_, (unit, _)))| is_wanted(*unit));
+        timeline::note(wanted.filter_map(|(number, (timed, &(unit, lane)))| {
+            let Unit::Dispatch(dispatch) = &state.units[unit as usize] else { return None };
+            Some(Noted {
+                device: timed.device.clone(),
+                place: Place::Queue(launch_queues.lanes()[lane as usize].id()),
+                signal: timed.signal.clone(),
+                work: Work::of(dispatch.code.name(), dispatch.code.is_own()),
+                launch,
+                node: Some(timed.node.to_string()),
+                is_first: number == 0,
+            })
+        }));
     }
 
     /// Puts its own signals into packets of a lane.
