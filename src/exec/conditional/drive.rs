@@ -9,7 +9,7 @@ use aqlipse_graph::schedule::body::Step;
 
 use super::node::Conditional;
 use crate::{
-    condition,
+    blit, condition,
     device::{
         Device,
         fence::PooledSignal,
@@ -139,6 +139,7 @@ impl Drive {
             lane: lane.id(),
             signal,
             work: timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()),
+            task: blit::task(dispatch),
             launch,
             node: nodes.find(|(of, _)| *of == unit).map(|(_, node)| node.to_string()),
             is_first: false,
