@@ -126,11 +126,11 @@ int main() {
         settle(stream);
     }
 
-    line("disabled in flight, with another argument");
-    put<<<1, 64, 0, stream>>>(device, 5);
+    line("another argument, and disabled in flight");
     hipInitActivityCallback(reinterpret_cast<void*>(on_id), reinterpret_cast<void*>(on_op),
                             const_cast<char*>("two"));
     enable(0, true);
+    put<<<1, 64, 0, stream>>>(device, 5);
     enable(0, false);
     settle(stream);
     put<<<1, 64, 0, stream>>>(device, 6);
