@@ -84,6 +84,11 @@ pub fn listen(listener: &'static dyn Listener, wants: bool) {
     WANTED.store(wants, Ordering::Relaxed);
 }
 
+/// Whether there is a listener, be it that it wants to know of nothing any more.
+pub(super) fn has_listener() -> bool {
+    LISTENER.get().is_some()
+}
+
 /// Whether the listener wants to know of anything.
 pub(super) fn is_wanted() -> bool {
     // ORDER: Relaxed, as in `listen`.

@@ -273,8 +273,10 @@ pub(crate) fn collect() {
 
 /// Tells the listener what is over by now. The caller holds no lock of the runtime's.
 pub fn tell_listener() {
-    collect();
-    activity::tell();
+    if activity::has_listener() {
+        collect();
+        activity::tell();
+    }
 }
 
 fn read() {
