@@ -77,7 +77,7 @@ static WANTED: AtomicBool = AtomicBool::new(false);
 static ENDED: Mutex<Vec<Activity>> = Mutex::new(Vec::new());
 
 /// Has the process's listener told of activities from now on, or not any more. It is the first that this is called with.
-/// Calls of [`timeline::listen`] are the caller's.
+/// Calls of `timeline::recorder::listen` are the caller's.
 pub fn listen(listener: &'static dyn Listener, wants: bool) {
     LISTENER.get_or_init(|| listener);
     // ORDER: Relaxed. The cell orders what the listener is made of.

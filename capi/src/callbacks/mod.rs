@@ -7,8 +7,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`function`] | the functions that profilers know |
-//! | [`operations`] | what devices do, told to a profiler |
+//! | `function` | the functions that profilers know |
+//! | `operations` | what devices do, told to a profiler |
 
 mod function;
 mod operations;
