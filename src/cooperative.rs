@@ -18,6 +18,7 @@ use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 use parking_lot::Mutex;
 
 use crate::{
+    blit,
     device::{
         Device, LaneKind,
         fence::PooledSignal,
@@ -187,6 +188,7 @@ impl Device {
                 place: Place::Queue(lane.id()),
                 signal: done.clone(),
                 work: Work::of(placed.dispatch.code.name(), placed.dispatch.code.is_own()),
+                task: blit::task(placed.dispatch),
                 launch,
                 node: node.map(str::to_owned),
                 is_first: node.is_none(),

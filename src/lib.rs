@@ -43,7 +43,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `error`, [`trace`], `thread`, `callback`, `memfd` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call, sealed files in memory |
-//! | `device` | [`System`], [`Device`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
+//! | `device` | [`System`], [`Device`], [`activity`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
 //! | [`check`] | what is wrong with a program: `AQLIPSE_CHECK` |
 //! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
 //! | `blit` | copy and fill kernels |
@@ -106,7 +106,7 @@ mod user_object;
 pub use aqlipse_graph::memory::graph::{MemoryBuffer, MemoryGraph};
 pub use device::{
     ARGUMENTS_VARIABLE, Backend, Device, Fence, Properties, QueueCount, RING_VARIABLE, Rings, Sharing,
-    System, WATCHDOG_VARIABLE, WaitPolicy, named_costs,
+    System, WATCHDOG_VARIABLE, WaitPolicy, activity, named_costs, timeline::tell_listener,
 };
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use exec::{

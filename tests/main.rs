@@ -15,6 +15,7 @@ mod instructions;
 mod layouts;
 mod page;
 mod processes;
+mod profiler;
 mod programs;
 mod registration;
 mod rocrand;

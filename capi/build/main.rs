@@ -1,15 +1,20 @@
-//! Generates what `entry!` does not: one honest refusal for each export that is not written yet, and the table of all.
+//! Generates what `entry!` does not: one honest refusal for each export that is not written yet, the table of all, and the
+//! table of what profilers are told of.
 
 use std::{env, fmt::Write, fs, path::Path, process};
 
 #[allow(dead_code, reason = "xtask uses the rest")]
 mod surface;
 
+mod callbacks;
+
+use callbacks::Function;
 use surface::{Export, Returns};
 
 fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-changed=exports.tsv");
+    println!("cargo::rerun-if-changed=callbacks.tsv");
     if let Err(error) = generate() {
         println!("cargo::error={error}");
         process::exit(1);
@@ -23,22 +28,34 @@ fn generate() -> Result<(), String> {
     let missing: Vec<_> =
         exports.iter().filter(|export| written.binary_search(&export.symbol).is_err()).collect();
 
+    let text = fs::read_to_string("callbacks.tsv").map_err(|error| format!("callbacks.tsv: {error}"))?;
+    let functions = callbacks::parse(&text)?;
+
     let mut code = String::new();
     for export in &missing {
-        refusal(&mut code, export)?;
+        let function = callbacks::of(&functions, &export.symbol);
+        refusal(&mut code, export, function)?;
     }
     table(&mut code, &exports);
 
-    let out = Path::new(&env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?).join("surface.rs");
-    fs::write(&out, code).map_err(|error| format!("{}: {error}", out.display()))
+    let out = env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?;
+    for (name, code) in [("surface.rs", code), ("callbacks.rs", callbacks::table(&functions))] {
+        let out = Path::new(&out).join(name);
+        fs::write(&out, code).map_err(|error| format!("{}: {error}", out.display()))?;
+    }
+    Ok(())
 }
 
 /// Writes a function that says its name once and returns its type's failure.
-fn refusal(code: &mut String, export: &Export) -> Result<(), String> {
+fn refusal(code: &mut String, export: &Export, function: Option<&Function>) -> Result<(), String> {
     let symbol = &export.symbol;
+    let arguments = function.into_iter().flat_map(|function| &function.arguments);
+    let parameters = arguments.map(|argument| Ok(format!("{}: {}", argument.name, argument.word()?)));
+    let parameters = parameters.collect::<Result<Vec<_>, String>>()?.join(", ");
     let reason = reason(&export.class);
+    let refused = format!("crate::entry::refuse(entry! {{ @observed {symbol:?}, ({parameters}) }})");
     let (arrow, value) = match export.returns {
-        Returns::Error => (" -> crate::error::hipError_t", "crate::entry::refuse()"),
+        Returns::Error => (" -> crate::error::hipError_t", &*refused),
         Returns::Hiprtc => (" -> u32", "crate::entry::HIPRTC_ERROR_INTERNAL_ERROR"),
         Returns::Text => (" -> *const std::ffi::c_char", "c\"\".as_ptr()"),
         Returns::Null => (" -> *mut std::ffi::c_void", "std::ptr::null_mut()"),
@@ -51,7 +68,7 @@ fn refusal(code: &mut String, export: &Export) -> Result<(), String> {
         code,
         "/// Not implemented.\n\
          #[unsafe(no_mangle)]\n\
-         pub extern \"C\" fn {symbol}(){arrow} {{\n    \
+         pub extern \"C\" fn {symbol}({parameters}){arrow} {{\n    \
              const NAME: &str = {symbol:?};\n    \
              static SAID: std::sync::Once = std::sync::Once::new();\n    \
              SAID.call_once(|| crate::entry::say_unsupported(NAME, {reason:?}));\n    \

@@ -1,8 +1,8 @@
 //! The only way to export: the `entry!` macro, and what every exported function has in common.
 //!
-//! An entry catches panics, keeps the calling thread's error state, asks whether open captures allow the call (see
-//! [`capture_rules`]), and is found by the build script, which
-//! generates a refusal for each name of `exports.tsv` that no entry claims.
+//! An entry tells the timeline and profilers of the call if they want to know (see [`traced`](crate::traced)), catches
+//! panics, keeps the calling thread's error state, asks whether open captures allow the call (see [`capture_rules`]), and is
+//! found by the build script, which generates a refusal for each name of `exports.tsv` that no entry claims.
 
 use std::{
     any::Any,
@@ -18,7 +18,8 @@ use aqlipse::{
 use crate::{
     capture_rules, current,
     error::{hipError_t, hipErrorNotReady, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
-    log, made, soname, traced,
+    log, made, soname,
+    traced::Observed,
 };
 
 /// Exports one function. The build script reads invocations line by line: `entry! {` starts a line of its own.
@@ -34,28 +35,46 @@ macro_rules! entry {
     };
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
-            $crate::entry::recorded(&const { $crate::entry::call(stringify!($name)) }, || -> Result<(), $crate::error::hipError_t> { $body })
+            let observed = entry! { @observed stringify!($name), ($($arg: $ty),*) };
+            $crate::entry::recorded(&const { $crate::entry::call(stringify!($name)) }, observed, || -> Result<(), $crate::error::hipError_t> { $body })
         } }
     };
     ($(#[$meta:meta])* fn $name:ident as $symbol:literal ($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, $symbol, [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
-            $crate::entry::recorded(&const { $crate::entry::call($symbol) }, || -> Result<(), $crate::error::hipError_t> { $body })
+            let observed = entry! { @observed $symbol, ($($arg: $ty),*) };
+            $crate::entry::recorded(&const { $crate::entry::call($symbol) }, observed, || -> Result<(), $crate::error::hipError_t> { $body })
         } }
     };
     ($(#[$meta:meta])* quiet fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
-            $crate::entry::quiet(&const { $crate::entry::call(stringify!($name)) }, || -> Result<(), $crate::error::hipError_t> { $body })
+            let observed = entry! { @observed stringify!($name), ($($arg: $ty),*) };
+            $crate::entry::quiet(&const { $crate::entry::call(stringify!($name)) }, observed, || -> Result<(), $crate::error::hipError_t> { $body })
         } }
     };
     ($(#[$meta:meta])* plain fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, or $fallback:expr; $body:block) => {
         entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $ret {
-            $crate::entry::plain(stringify!($name), $fallback, || -> $ret { $body })
+            let observed = entry! { @observed stringify!($name), ($($arg: $ty),*) };
+            $crate::entry::plain(stringify!($name), observed, $fallback, || -> $ret { $body })
         } }
     };
     ($(#[$meta:meta])* plain fn $name:ident as $symbol:literal ($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, or $fallback:expr; $body:block) => {
         entry! { @export $name, $symbol, [$(#[$meta])*] ($($arg: $ty),*) -> $ret {
-            $crate::entry::plain($symbol, $fallback, || -> $ret { $body })
+            let observed = entry! { @observed $symbol, ($($arg: $ty),*) };
+            $crate::entry::plain($symbol, observed, $fallback, || -> $ret { $body })
         } }
+    };
+    // A call that somebody wants to know of. Only then are the arguments copied to where their bytes can be read: with their
+    // own addresses taken, they would be in memory at every call.
+    (@observed $symbol:expr, ($($arg:ident: $ty:ty),*)) => {
+        if $crate::traced::is_watched() {
+            Some($crate::traced::begin(
+                $symbol,
+                const { $crate::callbacks::function($symbol, &[$(::std::mem::size_of::<$ty>()),*]) },
+                &[$($crate::callbacks::bytes(&{ $arg })),*],
+            ))
+        } else {
+            None
+        }
     };
     (@export $name:ident, $symbol:expr, [$(#[$meta:meta])*] ($($arg:ident: $ty:ty),*) -> $ret:ty $body:block) => {
         $(#[$meta])*
@@ -84,38 +103,51 @@ pub const fn call(name: &'static str) -> Call {
 }
 
 /// Runs the body of an entry and records its outcome for [`last_error`] and [`take_latest`].
-pub fn recorded(call: &'static Call, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
-    let code = quiet(call, body);
+pub fn recorded(
+    call: &'static Call,
+    observed: Option<Observed>,
+    body: impl FnOnce() -> Result<(), hipError_t>,
+) -> hipError_t {
+    let code = admitted(call, body);
     record(code);
+    if let Some(observed) = observed {
+        observed.end(Some(code));
+    }
     code
 }
 
 /// Runs the body of an entry that leaves the error state alone.
-pub fn quiet(call: &'static Call, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
-    let admitted = || {
-        capture::admit(|| current::device().ok())?;
-        body()
-    };
-    let traced = traced::begin(call.name);
-    let outcome = guarded(call.name, Err(hipErrorUnknown), || capture::making(call, admitted));
-    let code = outcome.err().unwrap_or(hipSuccess);
-    if let Some(traced) = traced {
-        traced.end(Some(code));
+pub fn quiet(
+    call: &'static Call,
+    observed: Option<Observed>,
+    body: impl FnOnce() -> Result<(), hipError_t>,
+) -> hipError_t {
+    let code = admitted(call, body);
+    if let Some(observed) = observed {
+        observed.end(Some(code));
     }
     code
 }
 
+/// Runs a body unless open captures forbid the call.
+fn admitted(call: &'static Call, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
+    let body = || {
+        capture::admit(|| current::device().ok())?;
+        body()
+    };
+    guarded(call.name, Err(hipErrorUnknown), || capture::making(call, body)).err().unwrap_or(hipSuccess)
+}
+
 /// Runs the body of an entry of any return type; `fallback` is returned if it panics.
-pub fn plain<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
-    let traced = traced::begin(name);
+pub fn plain<T>(name: &'static str, observed: Option<Observed>, fallback: T, body: impl FnOnce() -> T) -> T {
     let value = guarded(name, fallback, body);
-    if let Some(traced) = traced {
-        traced.end(None);
+    if let Some(observed) = observed {
+        observed.end(None);
     }
     value
 }
 
-/// As [`plain`], and the timeline does not hear of it.
+/// As [`plain`], and nobody is told of it.
 fn guarded<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
     made::call(name);
     // Behind the body: destructors of user objects run with nothing locked.
@@ -138,8 +170,11 @@ fn say_panicked(name: &str, payload: &(dyn Any + Send)) {
 
 /// What a generated refusal returns; it is an error like any other.
 #[cold]
-pub fn refuse() -> hipError_t {
+pub fn refuse(observed: Option<Observed>) -> hipError_t {
     record(hipErrorNotSupported);
+    if let Some(observed) = observed {
+        observed.end(Some(hipErrorNotSupported));
+    }
     hipErrorNotSupported
 }
 
@@ -187,15 +222,15 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_an_unknown_error() {
-        assert_eq!(recorded(&TEST, || panic!("on purpose")), hipErrorUnknown);
+        assert_eq!(recorded(&TEST, None, || panic!("on purpose")), hipErrorUnknown);
         assert_eq!(last_error(true), hipErrorUnknown);
-        assert_eq!(plain("test", 7, || panic!("on purpose")), 7);
+        assert_eq!(plain("test", None, 7, || panic!("on purpose")), 7);
     }
 
     #[test]
     fn success_hides_the_last_call_but_not_the_last_error() {
-        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
-        assert_eq!(recorded(&TEST, || Ok(())), hipSuccess);
+        assert_eq!(recorded(&TEST, None, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, None, || Ok(())), hipSuccess);
         assert_eq!(take_latest(), hipSuccess);
         assert_eq!(last_error(false), hipErrorInvalidValue);
         assert_eq!(last_error(true), hipErrorInvalidValue);
@@ -204,32 +239,32 @@ mod tests {
 
     #[test]
     fn success_hides_the_last_error_from_clients_of_older_libraries() {
-        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, None, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
         assert_eq!(last_error_of(6, false), hipErrorInvalidValue);
-        assert_eq!(recorded(&TEST, || Ok(())), hipSuccess);
+        assert_eq!(recorded(&TEST, None, || Ok(())), hipSuccess);
         assert_eq!((last_error_of(6, false), last_error_of(7, false)), (hipSuccess, hipErrorInvalidValue));
-        assert_eq!(recorded(&TEST, || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!(recorded(&TEST, None, || Err(hipErrorNotReady)), hipErrorNotReady);
         assert_eq!((last_error_of(5, true), last_error_of(5, true)), (hipErrorNotReady, hipSuccess));
     }
 
     #[test]
     fn work_that_is_not_over_is_the_outcome_of_the_last_call_but_no_error() {
-        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
-        assert_eq!(recorded(&TEST, || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!(recorded(&TEST, None, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, None, || Err(hipErrorNotReady)), hipErrorNotReady);
         assert_eq!((last_error_of(7, true), last_error_of(7, true)), (hipErrorInvalidValue, hipSuccess));
         assert_eq!(take_latest(), hipErrorNotReady);
     }
 
     #[test]
     fn quiet_entries_leave_the_error_state_alone() {
-        assert_eq!(quiet(&TEST, || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!(quiet(&TEST, None, || Err(hipErrorNotReady)), hipErrorNotReady);
         assert_eq!(last_error(false), hipSuccess);
         assert_eq!(take_latest(), hipSuccess);
     }
 
     #[test]
     fn error_state_belongs_to_one_thread() {
-        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, None, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
         let other = std::thread::spawn(|| last_error(false)).join().unwrap();
         assert_eq!(other, hipSuccess);
     }

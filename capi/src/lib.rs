@@ -20,11 +20,12 @@
 //! | [`soname`] | which version of the library clients expect |
 //! | [`log`] | `AQLIPSE_LOG` |
 //! | [`made`] | which functions were called, for `cargo xtask test` |
-//! | `traced` | calls on the timeline: `AQLIPSE_TRACE` |
+//! | [`callbacks`] | what profilers registered to be told of calls and devices |
+//! | [`traced`] | calls on the timeline (`AQLIPSE_TRACE`), and told to profilers |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
 //! 1. `error`, `soname`
-//! 2. `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `traced`, `types`
+//! 2. `callbacks`, `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `traced`, `types`
 //! 3. `arrays`, `descriptor`, `made`, `object`, `semaphores`
 //! 4. `symbols`, `capture_rules`
 //! 5. `entry`
@@ -34,13 +35,15 @@
 //! of graph node; the build script finds it there and stops generating the refusal. Write a test and put
 //! `// proves: hipFoo` before it; then run `cargo xtask compat`.
 //!
-//! Unsafe code: [`caller`] and [`api`] follow caller pointers, [`soname`] reads the loader's tables.
+//! Unsafe code: [`caller`] and [`api`] follow caller pointers, [`callbacks`] calls a profiler's functions and fills its
+//! structures, [`soname`] reads the loader's tables.
 
 #[macro_use]
 pub mod entry;
 
 pub mod api;
 mod arrays;
+pub mod callbacks;
 pub mod caller;
 pub mod capture_rules;
 mod current;
@@ -55,5 +58,5 @@ mod outcome;
 mod semaphores;
 pub mod soname;
 pub mod symbols;
-mod traced;
+pub mod traced;
 pub mod types;

@@ -57,11 +57,10 @@ mod tests {
     fn what_is_not_written_refuses() {
         // OpenGL is out.
         let symbol = find("hipGLGetDevices").unwrap();
-        // SAFETY: a generated refusal takes no arguments and returns a code.
-        let refusal = unsafe {
-            std::mem::transmute::<unsafe extern "C" fn(), extern "C" fn() -> hipError_t>(symbol.address)
-        };
-        assert_eq!(refusal(), hipErrorNotSupported);
+        type Refusal = extern "C" fn(u64, u64, u32, u32) -> hipError_t;
+        // SAFETY: a generated refusal takes what the function takes, and returns a code.
+        let refusal = unsafe { std::mem::transmute::<unsafe extern "C" fn(), Refusal>(symbol.address) };
+        assert_eq!(refusal(0, 0, 0, 0), hipErrorNotSupported);
         assert_eq!(crate::entry::last_error(true), hipErrorNotSupported);
     }
 }

@@ -1,5 +1,9 @@
 //! Copies, fills and words by our own kernels (`kernels/blit.cpp`; `kernels/blit.md` gives their arguments).
 
+mod task;
+
+pub(crate) use task::task;
+
 use crate::{
     device::Device,
     error::{Error, Result},

@@ -1,6 +1,7 @@
 //! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
 
 pub(crate) mod above;
+pub mod activity;
 mod advice;
 mod arguments;
 mod backend;

@@ -1,4 +1,4 @@
-//! What devices do, for the timeline: `AQLIPSE_TRACE`.
+//! What devices do, for the timeline (`AQLIPSE_TRACE`) and for a listener.
 //!
 //! Each kernel packet has a completion signal, for which the packet processor notes when the kernel ran
 //! (`hsa_amd_profiling_get_dispatch_time`). The times are read when a later packet is noted, when a thread has waited for the
@@ -19,13 +19,14 @@ use std::{
 use emulator::UnitSlice;
 use parking_lot::Mutex;
 use timeline::{
-    Details, is_on,
+    Details, is_on, is_watched,
     recorder::{self, flow},
     track::Track,
 };
 
 use super::{
     Device, System,
+    activity::{self, Begun, Task},
     fence::{Fence, PooledSignal},
 };
 
@@ -36,6 +37,8 @@ pub(crate) struct Noted {
     /// Falls when it is over.
     pub(crate) signal: Arc<PooledSignal>,
     pub(crate) work: Work,
+    /// The same for a listener; nothing if it is none of what listeners know.
+    pub(crate) task: Option<Task>,
     /// What launched it.
     pub(crate) launch: Launch,
     /// The node, if it is one of a graph.
@@ -103,6 +106,11 @@ impl Work {
     }
 }
 
+/// Whether what packets do is recorded, or a listener wants to know of it.
+pub(crate) fn wants_packets() -> bool {
+    is_on() || activity::is_wanted()
+}
+
 /// One launch of an executable, or of a command of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch {
@@ -112,21 +120,26 @@ pub(crate) struct Launch {
     pub(crate) stream: u64,
     /// The executable, if it is one.
     pub(crate) executable: Option<u64>,
+    /// Whether it is on the timeline.
+    is_recorded: bool,
     /// From the call to the first of what it launched.
     flow: u64,
 }
 
 impl Launch {
-    /// The next one, if events are recorded.
+    /// The next one, if events are recorded or a listener wants to know of them.
     #[inline]
     pub(crate) fn next(stream: u64, executable: Option<u64>) -> Option<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        if !is_on() {
+        if !is_watched() {
             return None;
         }
         std::hint::cold_path();
+        if !wants_packets() {
+            return None;
+        }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Some(Self { number, stream, executable, flow: flow() })
+        Some(Self { number, stream, executable, is_recorded: is_on(), flow: flow() })
     }
 
     /// What is known of everything that belongs to it.
@@ -139,18 +152,24 @@ impl Launch {
     }
 
     /// A slice of the calling thread begins: it launches. It ends with what is returned.
-    pub(crate) fn begin(&self) -> Launching {
+    pub(crate) fn begin(&self) -> Option<Launching> {
+        if !self.is_recorded {
+            return None;
+        }
         let name: Cow<'_, str> = match self.executable {
             Some(executable) => format!("launch executable {executable}").into(),
             None => "launch".into(),
         };
         let track = Track::here();
         recorder::begin(track, "launch", &name, self.details().starts(self.flow));
-        Launching(track)
+        Some(Launching(track))
     }
 
     /// Calls a function of the host's, as a slice of the calling thread.
     pub(crate) fn host(&self, node: Option<&str>, what: &str, call: impl FnOnce()) {
+        if !self.is_recorded {
+            return call();
+        }
         let details = self.details();
         let details = match node {
             Some(node) => details.text("node", node),
@@ -232,8 +251,8 @@ impl Drop for Waiting {
 /// The process whose work is noted; 0 until any is.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Noted and not read yet.
-static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
+/// Noted and not read yet, and what the listener wants to know of it.
+static NOTED: Mutex<Vec<(Noted, Option<Begun>)>> = Mutex::new(Vec::new());
 
 /// Has emulated devices say from now on where workgroups run, if that is recorded: before code runs there.
 pub(crate) fn start() {
@@ -263,11 +282,14 @@ pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
         let _ = unsafe { libc::atexit(at_the_end) };
     });
     collect();
+    // The listener is asked with nothing locked here.
+    let these: Vec<_> = these.into_iter().map(|noted| (Begun::new(noted.task), noted)).collect();
     let mut noted = NOTED.lock();
     let known = noted.len();
-    noted.extend(these);
-    noted[known..].iter().for_each(|noted| units::expect(noted.signal.handle().handle));
-    if let Some(last) = noted[known..].last() {
+    noted.extend(these.into_iter().map(|(begun, noted)| (noted, begun)));
+    let recorded = noted[known..].iter().filter(|(noted, _)| noted.launch.is_recorded);
+    recorded.for_each(|(noted, _)| units::expect(noted.signal.handle().handle));
+    if let Some((last, _)) = noted[known..].last() {
         let name = match last.launch.executable {
             Some(executable) => format!("executable {executable}").into(),
             None => last.work.name.clone(),
@@ -278,11 +300,19 @@ pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
 
 /// Records what is over.
 pub(crate) fn collect() {
-    if !is_on() {
+    if !is_watched() {
         return;
     }
     std::hint::cold_path();
     read();
+}
+
+/// Tells the listener what is over by now. The caller holds no lock of the runtime's.
+pub fn tell_listener() {
+    if activity::has_listener() {
+        collect();
+        activity::tell();
+    }
 }
 
 fn read() {
@@ -292,8 +322,8 @@ fn read() {
     }
     let Ok(clock) = Clock::now() else { return };
     let mut over: Vec<_> = noted
-        .extract_if(.., |noted| noted.signal.is_over())
-        .filter_map(|noted| {
+        .extract_if(.., |(noted, _)| noted.signal.is_over())
+        .filter_map(|(noted, begun)| {
             let on_units = units::take(noted.signal.handle().handle);
             // A fault has taken it otherwise.
             let time = || match noted.place {
@@ -301,13 +331,23 @@ fn read() {
                 Place::Engine(_) => noted.signal.copy_time(),
             };
             let time = noted.signal.has_fired().then(time)?.ok()?;
-            Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted, on_units))
+            Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted, begun, on_units))
         })
         .collect();
     drop(noted);
     over.sort_by_key(|(times, ..)| *times);
-    for (times, noted, on_units) in over {
+    for (times, noted, begun, on_units) in over {
         let Noted { device, place, work, launch, node, is_first, .. } = noted;
+        if let Some(begun) = begun {
+            let queue = match place {
+                Place::Queue(queue) => queue,
+                Place::Engine(engine) => engine.into(),
+            };
+            begun.end(times, device.ordinal(), queue);
+        }
+        if !launch.is_recorded {
+            continue;
+        }
         let mut details = launch.details();
         if let Some(node) = node {
             details = details.text("node", node);

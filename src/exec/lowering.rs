@@ -18,6 +18,7 @@ use super::{
     units::{self, Units},
 };
 use crate::{
+    device::timeline,
     error::{Error, Result},
     external::ExternalSemaphore,
     graph::{FlatGraph, Node, NodeId},
@@ -80,7 +81,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         let order = order.unwrap_or_else(|| (0..flat.len() as u32).collect());
         if self.template.graph().may_nest() {
             // The packet processor says nothing of the nodes of bodies.
-            let on_host = self.options.conditionals_on_host || timeline::is_on();
+            let on_host = self.options.conditionals_on_host || timeline::wants_packets();
             self.conditionals = Conditionals::compile(&order, flat, work, on_host)?;
         }
         self.units = Units::new(self.template.device(), flat, work, &order, self.conditionals.units()?)?;

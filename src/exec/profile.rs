@@ -14,6 +14,7 @@ use aqlipse_graph::image::{EngineStep, Source};
 
 use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, publication, unit::Unit};
 use crate::{
+    blit,
     device::{
         fence::PooledSignal,
         lane::Slots,
@@ -155,6 +156,7 @@ impl Stopwatches {
                 place: Place::Queue(launch_queues.lanes()[lane as usize].id()),
                 signal: timed.signal.clone(),
                 work: Work::of(dispatch.code.name(), dispatch.code.is_own()),
+                task: blit::task(dispatch),
                 launch,
                 node: Some(timed.node.to_string()),
                 is_first: number == 0,

@@ -6,6 +6,7 @@ use super::{Origin, Place, Region, is_pinned, peer, places};
 use crate::{
     device::{
         Device,
+        activity::{Side, Task},
         fence::PooledSignal,
         timeline::{Launch, Noted, Place as TimelinePlace, Work},
     },
@@ -74,7 +75,13 @@ impl EngineCopy {
         is_first: bool,
     ) -> Noted {
         let (device, place) = (self.device.clone(), TimelinePlace::Engine(self.engine()));
-        Noted { device, place, signal: signal.clone(), work: Work::copy(), launch, node, is_first }
+        let (from, to) = match self.way {
+            Way::FromHost => (Side::Host, Side::Device),
+            Way::ToHost => (Side::Device, Side::Host),
+            Way::ToDevice(_) => (Side::Device, Side::Device),
+        };
+        let task = Some(Task::Copy { from, to, is_box: false, bytes: self.bytes });
+        Noted { device, place, signal: signal.clone(), work: Work::copy(), task, launch, node, is_first }
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -10,7 +10,7 @@ use parking_lot::MutexGuard;
 
 use super::{StreamInner, StreamKind, host::Job, tail::Tail};
 use crate::{
-    check,
+    blit, check,
     device::{
         clocks,
         fence::{Fence, Keep, PooledSignal},
@@ -508,7 +508,9 @@ impl<'a> Submission<'a> {
         let (device, signal) = (self.stream.device.clone(), self.edge()?);
         let place = Place::Queue(self.lane.id());
         let work = Work::of(dispatch.code.name(), dispatch.code.is_own());
-        let noted = Noted { device, place, signal: signal.clone(), work, launch, node: None, is_first: true };
+        let task = blit::task(dispatch);
+        let noted =
+            Noted { device, place, signal: signal.clone(), work, task, launch, node: None, is_first: true };
         timeline::note([noted]);
         Ok(signal)
     }
@@ -516,7 +518,7 @@ impl<'a> Submission<'a> {
     /// Appends a copy: by a copy engine if there is one for it that takes it, else by a kernel.
     pub(crate) fn copy_bytes(&mut self, engine: Option<&EngineCopy>, dispatch: &Dispatch) -> Result<()> {
         let device = &self.stream.device;
-        // The device does not note what a copy engine touches.
+        // The device does not note what a copy engine touches, nor when it does.
         let may = !self.is_held() && device.engines_serve() && !device.0.system.is_checked();
         if let Some(copy) = engine.filter(|_| may)
             && self.copy_by_engine(copy)?

@@ -13,4 +13,4 @@ pub mod message;
 pub mod recorder;
 pub mod track;
 
-pub use recorder::{Details, TRACE_VARIABLE, is_on, now};
+pub use recorder::{Details, TRACE_VARIABLE, is_on, is_watched, now};

@@ -34,6 +34,8 @@ const FULL: usize = 1 << 16;
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
+/// Beside one of these: somebody else wants to know of calls and of what devices do.
+const LISTENED: u8 = 4;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
@@ -48,30 +50,51 @@ static RECORDER: LazyLock<Option<Mutex<Recorder>>> = LazyLock::new(|| {
 /// Whether events are recorded.
 #[inline]
 pub fn is_on() -> bool {
-    // ORDER: Relaxed. What is recorded is behind a lock.
-    match STATE.load(Ordering::Relaxed) {
-        OFF => false,
-        ON => true,
-        _ => decide(),
-    }
+    is_watched() && state() & ON != 0
 }
 
+/// Whether events are recorded, or [`listen`] has been called for a listener.
+#[inline]
+pub fn is_watched() -> bool {
+    // ORDER: Relaxed. What is recorded is behind a lock, and so are listeners.
+    STATE.load(Ordering::Relaxed) != OFF && state() != OFF
+}
+
+/// The state, once it is known whether events are recorded.
 #[cold]
-fn decide() -> bool {
-    let state = if RECORDER.is_some() { ON } else { OFF };
-    // ORDER: Relaxed, as in `is_on`. A program that has paused meanwhile keeps its word.
-    let _ = STATE.compare_exchange(UNKNOWN, state, Ordering::Relaxed, Ordering::Relaxed);
-    STATE.load(Ordering::Relaxed) == ON
+fn state() -> u8 {
+    let state = STATE.load(Ordering::Relaxed);
+    if state & (OFF | ON) != UNKNOWN {
+        return state;
+    }
+    let state = state | if RECORDER.is_some() { ON } else { OFF };
+    // ORDER: Relaxed, as in `is_watched`. A program that has paused meanwhile keeps its word.
+    let _ = STATE.compare_exchange(state & LISTENED, state, Ordering::Relaxed, Ordering::Relaxed);
+    STATE.load(Ordering::Relaxed)
+}
+
+/// Says whether somebody beside the recorder wants to know of calls and of what devices do.
+pub fn listen(listens: bool) {
+    if listens {
+        STATE.fetch_or(LISTENED, Ordering::Relaxed);
+    } else {
+        STATE.fetch_and(!LISTENED, Ordering::Relaxed);
+    }
 }
 
 /// Records nothing until [`resume`], whatever the environment asks for.
 pub fn pause() {
-    STATE.store(OFF, Ordering::Relaxed);
+    set(OFF);
 }
 
 /// Records again, if the environment asks for it.
 pub fn resume() {
-    STATE.store(UNKNOWN, Ordering::Relaxed);
+    set(UNKNOWN);
+}
+
+fn set(recorded: u8) {
+    let _ =
+        STATE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(state & LISTENED | recorded));
 }
 
 /// Nanoseconds of the clock that all times are of, `CLOCK_BOOTTIME`.
@@ -340,7 +363,18 @@ mod tests {
         recorder.path = "/".into();
         recorder.record(1, Track::Process, event(Kind::Instant, Details::default()));
         recorder.flush();
-        assert!(recorder.buffer.is_empty() && STATE.load(Ordering::Relaxed) == OFF);
+        assert!(recorder.buffer.is_empty() && STATE.load(Ordering::Relaxed) & OFF != 0);
         resume();
+    }
+
+    #[test]
+    fn a_listener_is_told_whether_events_are_recorded_or_not() {
+        listen(true);
+        assert!(is_watched() && !is_on(), "no file is named here");
+        pause();
+        assert!(is_watched() && !is_on());
+        resume();
+        listen(false);
+        assert!(!is_watched() && !is_on());
     }
 }

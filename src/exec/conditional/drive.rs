@@ -9,7 +9,7 @@ use aqlipse_graph::schedule::body::Step;
 
 use super::node::Conditional;
 use crate::{
-    condition,
+    blit, condition,
     device::{
         Device,
         fence::PooledSignal,
@@ -147,6 +147,7 @@ impl Drive {
             place: Place::Queue(lane.id()),
             signal,
             work: timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()),
+            task: blit::task(dispatch),
             launch,
             node: self.node_of(unit),
             is_first: false,

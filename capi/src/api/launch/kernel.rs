@@ -390,7 +390,7 @@ entry! {
         stream: hipStream_t,
         extra: *mut *mut c_void,
     ) -> (), or (); {
-        let _ = recorded(&const { call("hipLaunchKernelGGL") }, || {
+        let _ = recorded(&const { call("hipLaunchKernelGGL") }, None, || {
             // SAFETY: C++ references, null or readable.
             let (grid, block) = unsafe { (caller::read(grid)?, caller::read(block)?) };
             let launch = Launch {

@@ -8,10 +8,12 @@
 //! | [`lookup`] | the exported functions by name |
 //! | [`api_id`] | the exported functions by number |
 //! | [`logging`] | names of functions and commands; more or less on stderr |
+//! | [`callbacks`] | what profilers are told |
 //! | [`profiler`] | what tools ask of the library itself |
 //! | [`half`] | half precision for compilers without `_Float16` |
 
 pub(super) mod api_id;
+pub(super) mod callbacks;
 pub(super) mod error;
 pub(super) mod half;
 pub(super) mod logging;
