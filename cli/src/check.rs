@@ -11,8 +11,8 @@ use std::{
 };
 
 use aqlipse::check::{
-    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, REPORT_VARIABLE, Tool,
-    UninitByte,
+    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, REPORT_VARIABLE, RaceByte,
+    Tool, UninitByte,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -208,7 +208,7 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 location
             }
             Finding::Refused { place, what, .. }
-            | Finding::Local { place, what, .. }
+            | Finding::Race { place, what, .. }
             | Finding::Sync { place, what, .. }
             | Finding::Uninit { place, what, .. } => {
                 json!({ "logicalLocations": [
@@ -252,8 +252,10 @@ fn short(rule: &str) -> &'static str {
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
         "memory/outside-lds" => "A kernel touches LDS beyond what was asked for.",
-        "race/waves" => "Two waves touch the same bytes of LDS, one writes, and no barrier is between.",
-        "race/lanes" => "Lanes of one instruction write different values to the same bytes of LDS.",
+        "race/waves" => {
+            "Two waves touch the same bytes of LDS or memory, one writes, and nothing orders them."
+        }
+        "race/lanes" => "Lanes of one instruction write different values to the same bytes.",
         "sync/divergent-barrier" => "A wave waits at a barrier with lanes off that go on behind it.",
         "sync/barrier-not-reached" => "A wave goes on behind a barrier that others of its workgroup wait at.",
         "sync/inactive-lane" => "A lane uses what it reads from another that is off.",
@@ -304,7 +306,7 @@ fn as_json(finding: &Finding) -> Value {
     let place = |pc: &Pc| json!({ "offset": pc.offset.cast_signed(), "line": pc.line });
     let instruction = |access: &Instruction| {
         let how = format!("{:?}", access.how).to_lowercase();
-        json!({ "wave": access.wave, "access": how, "instruction": place(&access.pc) })
+        json!({ "workgroup": access.workgroup, "wave": access.wave, "access": how, "instruction": place(&access.pc) })
     };
     let mut object = match finding {
         Finding::Unordered { parties, of_one_launch, bytes } => {
@@ -315,17 +317,21 @@ fn as_json(finding: &Finding) -> Value {
             let other = Some(other).filter(|other| !other.is_empty());
             with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
         }
-        Finding::Refused { place: command, what, address, bytes, workgroup, access, near, .. } => {
-            json!({ "place": command, "what": what, "address": address, "bytes": bytes, "workgroup": workgroup,
+        Finding::Refused { place: command, what, address, bytes, access, near, .. } => {
+            json!({ "place": command, "what": what, "address": address, "bytes": bytes,
                 "access": instruction(access), "near": near.as_ref().map(allocation) })
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })
         }
-        Finding::Local { place: command, what, workgroup, offset, access: last, other, count, .. } => {
+        Finding::Race { place: command, what, byte, access: last, other, near, count, .. } => {
             let accesses: Vec<_> = other.iter().chain([last]).map(instruction).collect();
-            json!({ "place": command, "what": what, "workgroup": workgroup, "offset": offset, "count": count,
-                "accesses": accesses })
+            let byte = match byte {
+                RaceByte::Memory(address) => json!({ "address": address }),
+                RaceByte::Lds(offset) => json!({ "lds": offset }),
+            };
+            json!({ "place": command, "what": what, "byte": byte, "count": count, "accesses": accesses,
+                "near": near.as_ref().map(allocation) })
         }
         Finding::Sync { place: command, what, workgroup, wave, lane, pc, then, count, .. } => {
             json!({ "place": command, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,

@@ -31,8 +31,10 @@ pub struct Config {
     pub hardware: Hardware,
     /// Whether an [`Observer`](crate::Observer) is told what each dispatch touches, which takes time.
     pub observed: bool,
-    /// Whether it is told as well what is wrong with accesses of LDS, which takes more time.
-    pub observed_local: bool,
+    /// Whether it is told as well of accesses of LDS and memory that nothing orders, which takes more time.
+    pub observed_races: bool,
+    /// Whether it is told as well of accesses beyond the LDS that a dispatch has asked for.
+    pub observed_bounds: bool,
     /// Whether it is told as well where lanes and waves do not come together, which takes more time, too.
     pub observed_sync: bool,
     /// Whether it is told as well what depends on bytes that nothing has written, which takes the most.
@@ -51,7 +53,8 @@ impl Default for Config {
             xnack: false,
             hardware: Hardware::default(),
             observed: false,
-            observed_local: false,
+            observed_races: false,
+            observed_bounds: false,
             observed_sync: false,
             observed_uninit: false,
         }
@@ -136,7 +139,8 @@ impl Config {
         let tools = given("AQLIPSE_CHECK").unwrap_or_default();
         let asks = |words: &[&str]| tools.split(',').any(|tool| words.contains(&tool.trim()));
         config.observed = asks(&["edges", "graph", "init", "memory", "race", "sync", "all"]);
-        config.observed_local = asks(&["memory", "race", "all"]);
+        config.observed_races = asks(&["race", "all"]);
+        config.observed_bounds = asks(&["memory", "all"]);
         config.observed_sync = asks(&["sync", "all"]);
         config.observed_uninit = asks(&["init", "all"]);
         Ok(config)

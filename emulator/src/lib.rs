@@ -40,6 +40,7 @@
 //! | `processor` | the packet processors: order, barriers, completion, errors, the seeded schedule |
 //! | `workers` | the threads that run workgroups |
 //! | `queue`, `signal` | control blocks and rings; signals, waits that sleep, handlers |
+//! | `race` | what waves do to LDS and memory that nothing orders, for tools |
 //! | `heap`, `vmem` | pools and locked host memory; reserved addresses and mappings |
 //! | `svm` | shared virtual memory: pages of the program that devices reach by attributes |
 //! | `executable` | code objects placed in device memory |
@@ -47,7 +48,6 @@
 //! | `sdma` | copy engines that serve rings of packets, for clients of the driver |
 //! | `fault` | reports, callbacks and system events |
 //! | `touched` | [`Touched`], [`Observer`]: the bytes that dispatches touch, for tools |
-//! | `local` | what waves do to LDS that nothing orders, for tools |
 //! | `convergence` | barriers that lanes and waves go past, and lanes that read from others that are off, for tools |
 //! | `units` | [`UnitObserver`]: when workgroups run on which compute unit, for tools |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
@@ -59,7 +59,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `convergence`, `hardware`, `isa`, `local`, `os`, `touched`, `uninit`, `units`
+//! 1. `agent`, `convergence`, `hardware`, `isa`, `os`, `race`, `touched`, `uninit`, `units`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -84,10 +84,10 @@ mod fault;
 mod hardware;
 mod heap;
 mod hsa;
-mod local;
 pub mod os;
 mod processor;
 mod queue;
+mod race;
 mod runtime;
 mod sdma;
 mod signal;
@@ -114,7 +114,7 @@ pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, UnknownTrait};
 pub use hsa::api;
 pub use isa::Target;
-pub use local::{LocalAccess, LocalFinding, LocalKind};
+pub use race::{RaceAccess, RaceByte, RaceFinding, RaceKind};
 pub use runtime::{configuration_error, configure, counters};
 pub use touched::{AccessFault, Dispatched, How, Observer, Page, Refused, Touched, observe};
 pub use uninit::{UninitByte, UninitFinding, UninitKind, uninitialize, uninitialized_in, written};

@@ -9,10 +9,10 @@ use std::{
 
 use parking_lot::Mutex;
 
-pub use crate::local::How;
+pub use crate::race::How;
 use crate::{
     convergence::{SyncFinding, SyncFindings},
-    local::{LocalFinding, LocalFindings},
+    race::{RaceFinding, SharedRaces},
     uninit::{UninitFinding, UninitFindings},
 };
 
@@ -159,8 +159,9 @@ pub struct Dispatched<'a> {
     pub touched: &'a Touched,
     /// Address of its first instruction.
     pub entry: u64,
-    /// What was found in LDS, where [`Config::observed_local`](crate::Config::observed_local) asks for it.
-    pub local: &'a [LocalFinding],
+    /// What was found that nothing orders, where [`Config::observed_races`](crate::Config::observed_races) asks for it, and
+    /// beyond LDS, where [`Config::observed_bounds`](crate::Config::observed_bounds) does.
+    pub races: &'a [RaceFinding],
     /// What was found of lanes and waves that should come together, where
     /// [`Config::observed_sync`](crate::Config::observed_sync) asks for it.
     pub sync: &'a [SyncFinding],
@@ -227,8 +228,8 @@ pub(crate) fn observer() -> Option<&'static dyn Observer> {
 #[derive(Default)]
 pub(crate) struct Notes {
     touched: Mutex<Touched>,
-    /// What was found in LDS, where that is watched.
-    pub(crate) local: Arc<LocalFindings>,
+    /// What was found of accesses that nothing orders, or beyond LDS, where that is watched.
+    pub(crate) races: SharedRaces,
     /// What was found of lanes and waves that should come together, where that is watched.
     pub(crate) sync: Arc<SyncFindings>,
     /// What was found to depend on bytes that nothing has written, where that is watched.

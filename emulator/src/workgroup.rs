@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 use crate::{
     convergence::Converging,
     isa::Target,
-    local::{Shadow, WatchedLocal},
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
+    race::{self, Group, RaceWatch},
     touched::Notes,
     uninit::Contents,
     wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
@@ -57,8 +57,6 @@ pub(crate) struct Workgroup {
     pub unit: u32,
     slots: Vec<Slot>,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
-    /// What its waves have done to LDS, where that is watched.
-    shadow: Option<Arc<Mutex<Shadow>>>,
     /// What it sees of memory, if not what the host sees.
     view: Option<Arc<View>>,
     /// Whether stores get beyond the compute unit in time, though no instruction waits for them.
@@ -84,10 +82,8 @@ impl Workgroup {
         let map = &resources.surroundings.map;
         let view = resources.origin.map(|origin| Arc::new(View::new(Arc::clone(map), origin)));
         let writes_through = resources.target == Target::Gfx90a;
-        let shadow = resources
-            .watches
-            .local
-            .then(|| Arc::new(Mutex::new(Shadow::new(id, resources.group_bytes, waves))));
+        let group = (resources.watches.races != RaceWatch::default())
+            .then(|| Arc::new(Group::new(id, waves, resources.group_bytes)));
         let lds_shadow = resources
             .watches
             .uninit
@@ -103,7 +99,7 @@ impl Workgroup {
                     Ok(mapping) => Some(mapping),
                     Err(error) => {
                         pool.waves.push(wave);
-                        Self { id, unit, slots, lds, shadow, view, writes_through }.retire(pool);
+                        Self { id, unit, slots, lds, view, writes_through }.retire(pool);
                         return Err(error);
                     }
                 },
@@ -115,11 +111,13 @@ impl Workgroup {
                 wave.view.clone_from(&view);
             }
             wave.notes.clone_from(&resources.notes);
-            wave.watched_local = shadow.as_ref().zip(resources.notes.as_ref()).map(|(shadow, notes)| {
-                wave.lds_size = 0;
-                let (shadow, findings) = (shadow.clone(), notes.local.clone());
-                WatchedLocal { wave: number, size: resources.lds_bytes, shadow, findings }
-            });
+            match group.as_ref().zip(resources.notes.as_ref()) {
+                Some((group, notes)) => {
+                    let (racing, watch) = (wave.racing.get_or_insert_default(), resources.watches.races);
+                    racing.begin(group, number, &notes.races, watch, resources.target == Target::Gfx942);
+                }
+                None => wave.racing = None,
+            }
             let notes = resources.notes.as_ref().filter(|_| resources.watches.sync);
             wave.converging =
                 notes.map(|notes| Box::new(Converging::new(id, number, Arc::clone(&notes.sync))));
@@ -133,7 +131,7 @@ impl Workgroup {
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
-        Ok(Self { id, unit, slots, lds, shadow, view, writes_through })
+        Ok(Self { id, unit, slots, lds, view, writes_through })
     }
 
     /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.
@@ -181,9 +179,7 @@ impl Workgroup {
             }
             if ready == 0 {
                 // All that live have arrived; those that ended do not count (MI200 ISA, 4.3).
-                if let Some(shadow) = &self.shadow {
-                    shadow.lock().barrier();
-                }
+                race::meet(self.slots.iter_mut().filter_map(|slot| slot.wave.racing.as_deref_mut()));
                 self.meet();
                 for slot in &mut self.slots {
                     if slot.state == State::AtBarrier {
@@ -256,8 +252,8 @@ impl Workgroup {
 /// What workgroups look at for tools beside the bytes that they touch.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watches {
-    /// What is wrong with accesses of LDS.
-    pub local: bool,
+    /// Accesses that nothing orders, or beyond LDS.
+    pub races: RaceWatch,
     /// Where lanes and waves do not come together.
     pub sync: bool,
     /// What depends on bytes that nothing has written.
@@ -332,7 +328,7 @@ impl Pool {
             wave.memory = Arc::default();
             wave.near.clear();
             wave.notes = None;
-            wave.watched_local = None;
+            wave.racing = None;
             wave.converging = None;
             wave.uninit = None;
         }

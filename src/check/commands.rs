@@ -10,7 +10,7 @@ use std::{
 };
 
 use emulator::{
-    Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, Refused, SyncFinding,
+    Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, SyncFinding,
     Touched, UninitByte, UninitFinding,
 };
 use parking_lot::Mutex;
@@ -56,11 +56,14 @@ impl Checker {
     /// [`Error::NotInitialized`] if the emulated devices exist already, or their configuration makes no sense.
     pub fn start(tools: &[Tool]) -> Result<Self> {
         let config = Config::from_env().and_then(|config| {
-            let observed_local = tools.iter().any(|tool| matches!(tool, Tool::Memory | Tool::Race));
-            let observed_sync = tools.contains(&Tool::Sync);
-            let observed_uninit = tools.contains(&Tool::Init);
-            let watched = Config { observed_local, observed_sync, observed_uninit, ..config };
-            emulator::configure(Config { observed: true, ..watched })
+            emulator::configure(Config {
+                observed: true,
+                observed_races: tools.contains(&Tool::Race),
+                observed_bounds: tools.contains(&Tool::Memory),
+                observed_sync: tools.contains(&Tool::Sync),
+                observed_uninit: tools.contains(&Tool::Init),
+                ..config
+            })
         });
         config.map_err(|error| Error::NotInitialized(error.to_string()))?;
         checked::want(tools);
@@ -175,7 +178,7 @@ pub(crate) fn submitted(stream: u64, arguments: u64, (kernel, own): (&str, bool)
 /// Whether it is watched from when to when there are allocations.
 #[inline(always)]
 pub(crate) fn watches_allocations() -> bool {
-    checked::is_any_on(&[Tool::Memory, Tool::Init])
+    checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race])
 }
 
 /// An allocation begins, with so many bytes behind it of padding, and of which nothing is written yet if it `is_fresh`.
@@ -371,20 +374,10 @@ impl State {
         if let Some(refused) = dispatch.refused.filter(|_| checked::is_on(Tool::Memory)) {
             let Refused { fault, address, bytes, how, workgroup, wave, pc } = refused;
             let (place, what) = named();
-            let access = Instruction { wave, how, pc: pc_of(pc) };
+            let access = Instruction { workgroup, wave, how, pc: pc_of(pc) };
             let code = code::of(dispatch);
             let near = self.near(address);
-            self.found.push(Finding::Refused {
-                fault,
-                place,
-                what,
-                address,
-                bytes,
-                workgroup,
-                code,
-                access,
-                near,
-            });
+            self.found.push(Finding::Refused { fault, place, what, address, bytes, code, access, near });
         }
         for &UninitFinding { kind, workgroup, wave, lane, pc, read, byte, count } in dispatch.uninit {
             let (place, what) = named();
@@ -433,35 +426,36 @@ impl State {
                 });
             }
         }
-        for finding in dispatch.local {
-            let tool = if finding.kind == LocalKind::Outside { Tool::Memory } else { Tool::Race };
-            if !checked::is_on(tool) {
-                continue;
-            }
-            let instruction =
-                |LocalAccess { wave, how, pc }: LocalAccess| Instruction { wave, how, pc: pc_of(pc) };
-            let (access, other) = (instruction(finding.access), finding.other.map(instruction));
+        for &RaceFinding { kind, access, other, byte, count } in dispatch.races {
+            // What the runtime has of its own in memory is not the program's.
+            let near = match byte {
+                RaceByte::Lds(_) => None,
+                RaceByte::Memory(at)
+                    if allocations::table().is_some_and(|table| table.extent(at).is_some()) =>
+                {
+                    self.near(at)
+                }
+                RaceByte::Memory(_) => continue,
+            };
+            let instruction = |RaceAccess { workgroup, wave, how, pc }: RaceAccess| Instruction {
+                workgroup,
+                wave,
+                how,
+                pc: pc_of(pc),
+            };
+            let (access, other) = (instruction(access), other.map(instruction));
             let (place, what) = named();
             let at = |instruction: &Instruction| instruction.pc.to_string();
+            let of_memory = matches!(byte, RaceByte::Memory(_));
             let names = [
                 what.clone(),
-                format!("{:?}", finding.kind),
+                format!("{kind:?} {of_memory}"),
                 at(&access),
                 other.as_ref().map(at).unwrap_or_default(),
             ];
             if self.known.insert(names) {
-                let LocalFinding { kind, workgroup, offset, count, .. } = *finding;
-                self.found.push(Finding::Local {
-                    kind,
-                    place,
-                    what,
-                    workgroup,
-                    code: code::of(dispatch),
-                    offset,
-                    access,
-                    other,
-                    count,
-                });
+                let code = code::of(dispatch);
+                self.found.push(Finding::Race { kind, place, what, code, byte, access, other, near, count });
             }
         }
     }

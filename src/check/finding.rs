@@ -7,7 +7,7 @@ mod text;
 
 use std::ops::Range;
 
-use emulator::{AccessFault, How, LocalKind, SyncKind, UninitByte, UninitKind};
+use emulator::{AccessFault, How, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
 
 pub use super::made::{Frame, Made};
 use crate::device::Tool;
@@ -67,6 +67,8 @@ impl Misuse {
 /// An instruction of a kernel that touches memory or LDS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
+    /// The workgroup, by its number in the grid; the first in which it was found.
+    pub workgroup: u64,
     /// The wave, by its number in the workgroup.
     pub wave: u32,
     /// How it touches the bytes.
@@ -152,8 +154,6 @@ pub enum Finding {
         address: u64,
         /// How many bytes.
         bytes: u64,
-        /// The workgroup, by its number in the grid.
-        workgroup: u64,
         /// The kernel's code.
         code: Code,
         /// The access.
@@ -161,24 +161,24 @@ pub enum Finding {
         /// An allocation there or near there.
         near: Option<Near>,
     },
-    /// A kernel does to LDS what it must not.
-    Local {
+    /// A kernel does to LDS or memory what it must not.
+    Race {
         /// What is wrong with it.
-        kind: LocalKind,
+        kind: RaceKind,
         /// Where the command is, as in [`Party`].
         place: String,
         /// What it is.
         what: String,
-        /// The workgroup, by its number in the grid; the first in which it was found.
-        workgroup: u64,
         /// The kernel's code.
         code: Code,
-        /// The first byte, as an offset into LDS.
-        offset: u32,
+        /// The first byte.
+        byte: RaceByte,
         /// The access.
         access: Instruction,
         /// The access that it conflicts with.
         other: Option<Instruction>,
+        /// An allocation there or near there.
+        near: Option<Near>,
         /// How many bytes of accesses of these instructions did so.
         count: u64,
     },
@@ -277,13 +277,13 @@ fn fault_rule(fault: AccessFault) -> &'static str {
     }
 }
 
-const LOCAL_KINDS: [LocalKind; 3] = [LocalKind::Waves, LocalKind::Lanes, LocalKind::Outside];
+const RACE_KINDS: [RaceKind; 3] = [RaceKind::Waves, RaceKind::Lanes, RaceKind::Outside];
 
-fn local_rule(kind: LocalKind) -> &'static str {
+fn race_rule(kind: RaceKind) -> &'static str {
     match kind {
-        LocalKind::Waves => "race/waves",
-        LocalKind::Lanes => "race/lanes",
-        LocalKind::Outside => "memory/outside-lds",
+        RaceKind::Waves => "race/waves",
+        RaceKind::Lanes => "race/lanes",
+        RaceKind::Outside => "memory/outside-lds",
     }
 }
 
@@ -317,8 +317,8 @@ impl Finding {
             Self::Memory { .. }
             | Self::Refused { .. }
             | Self::BadFree { .. }
-            | Self::Local { kind: LocalKind::Outside, .. } => Tool::Memory,
-            Self::Local { .. } => Tool::Race,
+            | Self::Race { kind: RaceKind::Outside, .. } => Tool::Memory,
+            Self::Race { .. } => Tool::Race,
             Self::Sync { .. } => Tool::Sync,
             Self::Leak { .. } => Tool::Leak,
             Self::Needless { .. } => Tool::Edges,
@@ -333,7 +333,7 @@ impl Finding {
             Self::Refused { fault, .. } => fault_rule(*fault),
             Self::BadFree { .. } => BAD_FREE,
             Self::Needless { .. } => NEEDLESS,
-            Self::Local { kind, .. } => local_rule(*kind),
+            Self::Race { kind, .. } => race_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
             Self::Uninit { kind, .. } => uninit_rule(*kind),
             Self::Leak { bytes: 0, .. } => "leak/object",
@@ -348,12 +348,12 @@ impl Finding {
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
             Self::Needless { whats: [from, to], .. } => [from, to],
-            Self::Refused { what, near: Some(near), .. } | Self::Uninit { what, near: Some(near), .. } => {
-                [what, &near.made.call]
-            }
+            Self::Refused { what, near: Some(near), .. }
+            | Self::Uninit { what, near: Some(near), .. }
+            | Self::Race { what, near: Some(near), .. } => [what, &near.made.call],
             Self::Refused { what, .. }
             | Self::Uninit { what, .. }
-            | Self::Local { what, .. }
+            | Self::Race { what, .. }
             | Self::Sync { what, .. } => [what, what],
             Self::Leak { what, made, .. } => [what, &made.call],
         }
@@ -362,8 +362,8 @@ impl Finding {
     /// Where the memory or the object was made, or was freed, if it is about such.
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
-            Self::Unordered { .. } | Self::Local { .. } | Self::Sync { .. } | Self::Needless { .. } => None,
-            Self::Refused { near, .. } | Self::Uninit { near, .. } => {
+            Self::Unordered { .. } | Self::Sync { .. } | Self::Needless { .. } => None,
+            Self::Refused { near, .. } | Self::Uninit { near, .. } | Self::Race { near, .. } => {
                 near.as_mut().map(|near| &mut near.made)
             }
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
@@ -374,7 +374,7 @@ impl Finding {
     pub fn code_mut(&mut self) -> Option<(&Code, Vec<&mut Pc>)> {
         match self {
             Self::Refused { code, access, .. } => Some((code, vec![&mut access.pc])),
-            Self::Local { code, access, other, .. } => {
+            Self::Race { code, access, other, .. } => {
                 Some((code, [access].into_iter().chain(other).map(|access| &mut access.pc).collect()))
             }
             Self::Sync { code, pc, then, .. } => Some((code, vec![pc, then])),

@@ -30,7 +30,7 @@ pub enum Tool {
     Leak,
     /// Memory that is used beside its allocation, before it or behind its end.
     Memory,
-    /// Accesses of one kernel to LDS that nothing orders.
+    /// Accesses of one kernel to LDS or memory that nothing orders.
     Race,
     /// Barriers that lanes or waves go past, and lanes that use what they read from others that are off.
     Sync,

@@ -54,8 +54,10 @@ pub struct Device {
     pub hardware: Hardware,
     /// Whether an observer is told what dispatches touch.
     pub observed: bool,
-    /// And what is wrong with accesses of LDS.
-    pub observed_local: bool,
+    /// See [`Config::observed_races`](crate::Config::observed_races).
+    pub observed_races: bool,
+    /// See [`Config::observed_bounds`](crate::Config::observed_bounds).
+    pub observed_bounds: bool,
     /// And where lanes and waves do not come together.
     pub observed_sync: bool,
     /// Whether it is told as well what depends on bytes that nothing has written.
@@ -90,7 +92,8 @@ impl Device {
             xnack: config.xnack && !config.hardware.no_svm,
             hardware: config.hardware.clone(),
             observed: config.observed,
-            observed_local: config.observed_local,
+            observed_races: config.observed_races,
+            observed_bounds: config.observed_bounds,
             observed_sync: config.observed_sync,
             observed_uninit: config.observed_uninit,
             tally: Tally::default(),

@@ -32,6 +32,7 @@ use crate::{
     },
     os::{self, Mapping, hidden},
     queue::{Packet, State},
+    race::RaceWatch,
     signal::{self, SEATS},
     touched::{self, AccessFault, Dispatched, How, Refused},
     units::{self, OnUnits, UnitObserver, UnitPlace, UnitSlice},
@@ -500,7 +501,7 @@ impl Engine {
         let order = self.random.as_mut().map(Random::next);
         let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
         let watches = Watches {
-            local: self.device.observed_local,
+            races: RaceWatch { order: self.device.observed_races, bounds: self.device.observed_bounds },
             sync: self.device.observed_sync,
             uninit: self.device.observed_uninit,
         };
@@ -637,7 +638,7 @@ impl Engine {
             arguments: launch.kernarg,
             touched: &notes.take(),
             entry: dispatch.entry(),
-            local: &notes.local.take(),
+            races: &notes.races.take(),
             sync: &notes.sync.take(),
             uninit: &notes.uninit.take(),
             refused: dispatch.fault().and_then(|fault| self.refused(dispatch, fault)),

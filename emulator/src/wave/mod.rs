@@ -1,5 +1,6 @@
 //! One wavefront: 64 lanes, their registers, and the instructions' semantics.
 
+mod accesses;
 pub mod code;
 mod constants;
 mod converging;
@@ -9,6 +10,7 @@ mod inactive;
 pub(crate) mod multiversion;
 mod near;
 mod operand;
+mod racing;
 mod reach;
 mod run;
 mod semantics;
@@ -18,7 +20,6 @@ mod surroundings;
 mod sync;
 mod uninit;
 pub(crate) mod valu;
-mod watched;
 
 pub(crate) use exec::buffer::scratch_resource;
 pub use fault::{Fault, FaultKind, Restriction};

@@ -32,7 +32,8 @@ impl Wave {
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let altered = self.mode.alters_vectors();
-            let looked_at = coverage::enabled() || self.converging.is_some() || self.uninit.is_some();
+            let watched = self.converging.is_some() || self.uninit.is_some() || self.racing.is_some();
+            let looked_at = watched || coverage::enabled();
             let exit = match (altered, looked_at) {
                 (false, false) => self.run_as::<false, false>(code, left),
                 (true, false) => self.run_as::<true, false>(code, left),
@@ -121,6 +122,7 @@ impl Wave {
         if coverage::enabled() {
             coverage::executed(inst.row);
         }
+        self.follow_races(inst);
         self.follow_lanes(inst);
         self.follow_unwritten(inst, exec);
     }

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     convergence::Converging,
     isa::{Flow, Inst, Target},
-    local::WatchedLocal,
     memory::{Snapshot, coherence::View},
+    race::Racing,
     touched::Notes,
     uninit::Uninit,
 };
@@ -104,10 +104,8 @@ pub struct Wave {
     pub mode: Mode,
     /// The workgroup's LDS; the wave may touch `lds_size` bytes.
     pub lds: *mut u8,
-    /// Bytes of LDS; 0 where it is watched, so that each access takes the way of those beyond its end.
+    /// Bytes of LDS.
     pub lds_size: u32,
-    /// How it is watched, if it is.
-    pub(crate) watched_local: Option<WatchedLocal>,
     /// Backing of this wave's scratch, `scratch_stride` bytes (swizzled: 64 lanes x dwords).
     pub scratch: u64,
     /// Bytes of scratch, all lanes together.
@@ -144,6 +142,8 @@ pub struct Wave {
     pub(crate) converging: Option<Box<Converging>>,
     /// What it knows of bytes that nothing has written, if that is watched.
     pub(crate) uninit: Option<Box<Uninit>>,
+    /// What it has accessed and comes behind, if that is watched.
+    pub(crate) racing: Option<Box<Racing>>,
     /// Whether it has stored to memory, where reads are watched.
     pub(super) has_stored: bool,
     /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
@@ -170,7 +170,6 @@ impl Wave {
             mode: Mode(0),
             lds: std::ptr::null_mut(),
             lds_size: 0,
-            watched_local: None,
             scratch: 0,
             scratch_stride: 0,
             memory: surroundings.map.snapshot(),
@@ -189,6 +188,7 @@ impl Wave {
             notes: None,
             converging: None,
             uninit: None,
+            racing: None,
             has_stored: false,
             bypass: false,
         }

@@ -6,10 +6,7 @@ mod compute;
 #[cfg(test)]
 mod tests;
 
-use super::{
-    Exec, Wave,
-    inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE},
-};
+use super::{Exec, Wave, accesses};
 use crate::{
     isa::{Family, Inst, flag},
     uninit::Uninit,
@@ -44,9 +41,7 @@ fn look(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
         Sopp if !row.shape.has(flag::BRANCH) => {}
         Sop1 | Sop2 | Sopc | Sopk | Sopp => compute::scalar(uninit, wave, step),
         Vop1 | Vop2 | Vop3 | Vop3p | Vopc => compute::vector(uninit, wave, step),
-        Ds if matches!(row.opcode, DS_SWIZZLE | DS_PERMUTE | DS_BPERMUTE) => {
-            compute::vector(uninit, wave, step)
-        }
+        Ds if accesses::is_permutation(step.inst) => compute::vector(uninit, wave, step),
         Ds => access::local(uninit, wave, step),
         Flat | Global | Scratch => access::flat(uninit, wave, step),
         Mubuf | Mtbuf => access::buffer(uninit, wave, step),

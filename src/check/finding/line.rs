@@ -2,11 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use emulator::{How, LocalKind, SyncKind, UninitByte};
+use emulator::{How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
-    ACCESS_FAULTS, BAD_FREE, Bytes, Code, Finding, Frame, Instruction, LOCAL_KINDS, Made, Misuse, NEEDLESS,
-    Near, Party, Pc, SYNC_KINDS, UNINIT_KINDS, fault_rule, local_rule, sync_rule, uninit_rule, word,
+    ACCESS_FAULTS, BAD_FREE, Bytes, Code, Finding, Frame, Instruction, Made, Misuse, NEEDLESS, Near, Party,
+    Pc, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule, uninit_rule, word,
 };
 
 /// What separates the fields of a line.
@@ -28,18 +28,24 @@ impl Finding {
                 fields.bytes(bytes);
                 fields.made(made);
             }
-            Self::Refused { place, what, address, bytes, workgroup, code, access, near, .. } => {
+            Self::Refused { place, what, address, bytes, code, access, near, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
                 fields.code(code);
-                [address, bytes, workgroup].iter().for_each(|number| fields.put(number));
+                [address, bytes].iter().for_each(|number| fields.put(number));
                 fields.instruction(access);
                 fields.near(near.as_ref());
             }
-            Self::Local { place, what, workgroup, code, offset, access, other, count, .. } => {
+            Self::Race { place, what, code, byte, access, other, near, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
                 fields.code(code);
-                [*workgroup, u64::from(*offset), *count].iter().for_each(|number| fields.put(number));
+                let (memory, at) = match *byte {
+                    RaceByte::Memory(address) => ("memory", address),
+                    RaceByte::Lds(offset) => ("LDS", offset.into()),
+                };
+                fields.put(memory);
+                [at, *count].iter().for_each(|number| fields.put(number));
                 [access].into_iter().chain(other).for_each(|access| fields.instruction(access));
+                fields.near(near.as_ref());
             }
             Self::Sync { place, what, workgroup, wave, lane, code, pc, then, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
@@ -108,16 +114,19 @@ impl Finding {
             }
             _ if let Some(fault) = ACCESS_FAULTS.into_iter().find(|fault| fault_rule(*fault) == rule) => {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
-                let (address, bytes, workgroup) = (fields.next()?, fields.next()?, fields.next()?);
+                let (address, bytes) = (fields.next()?, fields.next()?);
                 let (access, near) = (fields.instruction()?, fields.near()?);
-                Self::Refused { fault, place, what, address, bytes, workgroup, code, access, near }
+                Self::Refused { fault, place, what, address, bytes, code, access, near }
             }
-            _ if let Some(kind) = LOCAL_KINDS.into_iter().find(|kind| local_rule(*kind) == rule) => {
+            _ if let Some(kind) = RACE_KINDS.into_iter().find(|kind| race_rule(*kind) == rule) => {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
-                let (workgroup, offset, count) = (fields.next()?, fields.next()?, fields.next()?);
-                let access = fields.instruction()?;
-                let other = if kind == LocalKind::Outside { None } else { Some(fields.instruction()?) };
-                Self::Local { kind, place, what, workgroup, code, offset, access, other, count }
+                let byte = match fields.next::<String>()?.as_str() {
+                    "memory" => RaceByte::Memory(fields.next()?),
+                    _ => RaceByte::Lds(fields.next()?),
+                };
+                let (count, access) = (fields.next()?, fields.instruction()?);
+                let other = if kind == RaceKind::Outside { None } else { Some(fields.instruction()?) };
+                Self::Race { kind, place, what, code, byte, access, other, near: fields.near()?, count }
             }
             _ if let Some(kind) = SYNC_KINDS.into_iter().find(|kind| sync_rule(*kind) == rule) => {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
@@ -162,7 +171,8 @@ impl Fields {
         [place, what, word(*how)].iter().for_each(|text| self.put(text));
     }
 
-    fn instruction(&mut self, Instruction { wave, how, pc }: &Instruction) {
+    fn instruction(&mut self, Instruction { workgroup, wave, how, pc }: &Instruction) {
+        self.put(workgroup);
         self.put(wave);
         self.put(word(*how));
         self.put(pc.offset);
@@ -235,7 +245,8 @@ impl Read<'_> {
     }
 
     fn instruction(&mut self) -> Option<Instruction> {
-        Some(Instruction { wave: self.next()?, how: self.how()?, pc: self.pc()? })
+        let (workgroup, wave) = (self.next()?, self.next()?);
+        Some(Instruction { workgroup, wave, how: self.how()?, pc: self.pc()? })
     }
 
     fn pc(&mut self) -> Option<Pc> {
@@ -264,15 +275,19 @@ mod tests {
                 of_one_launch: true,
                 bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
             },
-            Finding::Local {
-                kind: LocalKind::Waves,
+            Finding::Race {
+                kind: RaceKind::Waves,
                 place: "stream 1".into(),
                 what: "kernel f()".into(),
-                workgroup: 3,
                 code: code(),
-                offset: 16,
-                access: Instruction { wave: 1, how: How::Read, pc: Pc::new(64) },
-                other: Some(Instruction { wave: 0, how: How::Write, pc: Pc::new(16) }),
+                byte: RaceByte::Memory(16),
+                access: Instruction { workgroup: 3, wave: 1, how: How::Read, pc: Pc::new(64) },
+                other: Some(Instruction { workgroup: 3, wave: 0, how: How::Write, pc: Pc::new(16) }),
+                near: Some(Near {
+                    allocation: 16..64,
+                    is_freed: false,
+                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+                }),
                 count: 128,
             },
             Finding::Refused {
@@ -281,9 +296,8 @@ mod tests {
                 what: "kernel f()".into(),
                 address: 128,
                 bytes: 4,
-                workgroup: 3,
                 code: code(),
-                access: Instruction { wave: 1, how: How::Read, pc: Pc::new(64) },
+                access: Instruction { workgroup: 3, wave: 1, how: How::Read, pc: Pc::new(64) },
                 near: Some(Near {
                     allocation: 16..64,
                     is_freed: true,
@@ -296,9 +310,8 @@ mod tests {
                 what: "kernel f()".into(),
                 address: 3,
                 bytes: 4,
-                workgroup: 3,
                 code: code(),
-                access: Instruction { wave: 1, how: How::Atomic, pc: Pc::new(64) },
+                access: Instruction { workgroup: 3, wave: 1, how: How::Atomic, pc: Pc::new(64) },
                 near: None,
             },
             Finding::Sync {
@@ -374,7 +387,8 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let may_end = ["leak", "memory/no-memory", "init"].iter().any(|rule| line.starts_with(rule));
+                let may_end =
+                    ["leak", "memory/no-memory", "race", "init"].iter().any(|rule| line.starts_with(rule));
                 assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);

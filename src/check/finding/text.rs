@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::{AccessFault, LocalKind, SyncKind, UninitByte, UninitKind};
+use emulator::{AccessFault, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
 
 use super::{Bytes, Finding, Instruction, Made, Misuse, Near, Party, Pc, word};
 
@@ -97,8 +97,8 @@ impl fmt::Display for Finding {
                 }
                 write!(f, "\n    {bytes}\n    allocated by {made}")
             }
-            Self::Refused { fault, place, what, address, bytes, workgroup, access, near, .. } => {
-                let Instruction { wave, how, pc } = access;
+            Self::Refused { fault, place, what, address, bytes, access, near, .. } => {
+                let Instruction { workgroup, wave, how, pc } = access;
                 let why = match fault {
                     AccessFault::NoMemory => "where no memory is".into(),
                     AccessFault::ReadOnly => "where memory may only be read".into(),
@@ -108,36 +108,54 @@ impl fmt::Display for Finding {
                 write!(f, "    wave {wave} at {pc}, workgroup {workgroup}")?;
                 near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
             }
-            Self::Local { kind, place, what, workgroup, offset, access, other, count, .. } => {
-                let access_at = |Instruction { wave, how, pc }: &Instruction| {
-                    format!("wave {wave} {} at {pc}", word(*how))
+            Self::Race { kind, place, what, byte, access, other, near, count, .. } => {
+                let of_memory = matches!(byte, RaceByte::Memory(_));
+                let access_at = |Instruction { workgroup, wave, how, pc }: &Instruction| {
+                    let workgroup = if of_memory { format!("workgroup {workgroup} ") } else { String::new() };
+                    format!("{workgroup}wave {wave} {} at {pc}", word(*how))
                 };
-                let said = match kind {
-                    LocalKind::Waves => "touch the same bytes of LDS, and no barrier is between",
-                    LocalKind::Lanes => "write different values to the same bytes of LDS",
-                    LocalKind::Outside => "beyond the LDS that was asked for",
-                };
-                match (kind, other) {
-                    (LocalKind::Waves, Some(other)) => {
+                let bytes = if of_memory { "memory" } else { "LDS" };
+                let accesses = other.iter().chain([access]).map(access_at);
+                match kind {
+                    RaceKind::Waves if of_memory => {
                         write!(
                             f,
-                            "waves of {place} ({what}) {said}\n    {}, {}",
-                            access_at(other),
-                            access_at(access)
+                            "waves of {place} ({what}) touch the same bytes of memory, and nothing orders them"
                         )?;
                     }
-                    (LocalKind::Lanes, _) => {
-                        write!(f, "lanes of {place} ({what}) {said}\n    {}", access_at(access))?;
+                    RaceKind::Waves => {
+                        write!(
+                            f,
+                            "waves of {place} ({what}) touch the same bytes of LDS, and no barrier is between"
+                        )?;
                     }
-                    _ => write!(
-                        f,
-                        "{place} ({what}) {} LDS {said}\n    {}",
-                        word(access.how),
-                        access_at(access)
-                    )?,
+                    RaceKind::Lanes => {
+                        write!(
+                            f,
+                            "lanes of {place} ({what}) write different values to the same bytes of {bytes}"
+                        )?;
+                    }
+                    RaceKind::Outside => {
+                        let how = word(access.how);
+                        write!(f, "{place} ({what}) {how} LDS beyond the LDS that was asked for")?;
+                    }
                 }
-                let times = if *kind == LocalKind::Outside { "accesses" } else { "bytes" };
-                write!(f, ", first in workgroup {workgroup} at offset {offset}; {count} {times} in all")
+                let accesses: Vec<_> = match kind {
+                    RaceKind::Lanes => vec![access_at(access)],
+                    RaceKind::Waves | RaceKind::Outside => accesses.collect(),
+                };
+                write!(f, "\n    {}, first ", accesses.join(", "))?;
+                let times = if *kind == RaceKind::Outside { "accesses" } else { "bytes" };
+                match byte {
+                    RaceByte::Memory(address) => {
+                        write!(f, "at {address:#x}; {count} {times} in all")?;
+                        near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
+                    }
+                    RaceByte::Lds(offset) => {
+                        let workgroup = access.workgroup;
+                        write!(f, "in workgroup {workgroup} at offset {offset}; {count} {times} in all")
+                    }
+                }
             }
             Self::Sync { kind, place, what, workgroup, wave, lane, pc, then, count, .. } => {
                 let lane = lane.unwrap_or_default();

@@ -100,7 +100,7 @@ impl Wave {
 /// Whether an instruction reaches beyond the compute unit: GLC loads of gfx90a, SC1 (agent and system scope) of gfx942
 /// (LLVM AMDGPUUsage, "Memory Model gfx90a", "gfx942").
 #[cold]
-fn bypasses(target: Target, inst: &Inst) -> bool {
+pub fn bypasses(target: Target, inst: &Inst) -> bool {
     let (glc, sc1) = match inst.row.family {
         Family::Mubuf => (inst.word0 >> 14, inst.word0 >> 15),
         Family::Mtbuf => (inst.word0 >> 14, inst.word1 >> 21),

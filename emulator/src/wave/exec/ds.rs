@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand},
-    touched::How,
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
@@ -148,8 +147,8 @@ pub fn ds_write_addtid_b32(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Replaces the word at `offset` by `f(old)`; outside of LDS nothing happens and 0 is returned.
 #[inline(always)]
-pub fn update32(w: &mut Wave, offset: u32, lane: usize, f: impl FnOnce(u32) -> u32) -> u32 {
-    if !lds::fits(w, offset, 4) && !w.watches_local((offset, 4), lane, How::Atomic) {
+pub fn update32(w: &mut Wave, offset: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+    if !lds::fits(w, offset, 4) {
         return 0;
     }
     let at = lds::at(w, offset).cast::<u32>();
@@ -163,8 +162,8 @@ pub fn update32(w: &mut Wave, offset: u32, lane: usize, f: impl FnOnce(u32) -> u
 
 /// [`update32`] for 64 bits.
 #[inline(always)]
-pub fn update64(w: &mut Wave, offset: u32, lane: usize, f: impl FnOnce(u64) -> u64) -> u64 {
-    if !lds::fits(w, offset, 8) && !w.watches_local((offset, 8), lane, How::Atomic) {
+pub fn update64(w: &mut Wave, offset: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+    if !lds::fits(w, offset, 8) {
         return 0;
     }
     let at = lds::at(w, offset).cast::<u64>();
@@ -203,7 +202,7 @@ fn atomic32<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow
             return misaligned(w, inst, offsets[lane], lane, 4);
         }
         let (data, second) = operands(op, w.row(data0)[lane], w.row(data1)[lane]);
-        let old = update32(w, offsets[lane], lane, |old| atomic::apply32(op, old, data, second, denormals));
+        let old = update32(w, offsets[lane], |old| atomic::apply32(op, old, data, second, denormals));
         if RETURN {
             w.row_mut(row(inst.dst))[lane] = old;
         }
@@ -221,7 +220,7 @@ fn atomic64<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow
             return misaligned(w, inst, offsets[lane], lane, 8);
         }
         let (data, second) = operands(op, wide(w, data0, lane), wide(w, data1, lane));
-        let old = update64(w, offsets[lane], lane, |old| atomic::apply64(op, old, data, second, denormals));
+        let old = update64(w, offsets[lane], |old| atomic::apply64(op, old, data, second, denormals));
         if RETURN {
             let dst = row(inst.dst);
             w.row_mut(dst)[lane] = old as u32;
@@ -304,7 +303,7 @@ fn count<const SUBTRACT: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let live = w.exec.count_ones();
     let offset = (w.m0() & 0xffff).wrapping_add(inst.imm as u32);
     let old =
-        update32(w, offset, 0, |old| if SUBTRACT { old.wrapping_sub(live) } else { old.wrapping_add(live) });
+        update32(w, offset, |old| if SUBTRACT { old.wrapping_sub(live) } else { old.wrapping_add(live) });
     for lane in shape::lanes(w.exec) {
         w.row_mut(row(inst.dst))[lane] = old;
     }

@@ -19,15 +19,15 @@ fn exchange2<const K: u8, const UNIT: u32>(w: &mut Wave, inst: &Inst) -> Flow {
     for lane in shape::lanes(w.exec) {
         if kind_of(K) == Kind::B32 {
             let (a, b) = (w.row(data0)[lane], w.row(data1)[lane]);
-            let old = update32(w, first[lane], lane, |_| a);
-            let olds = [old, if same { old } else { update32(w, second[lane], lane, |_| b) }];
+            let old = update32(w, first[lane], |_| a);
+            let olds = [old, if same { old } else { update32(w, second[lane], |_| b) }];
             for (i, old) in olds.into_iter().enumerate() {
                 w.row_mut(dst + i)[lane] = old;
             }
         } else {
             let (a, b) = (wide(w, data0, lane), wide(w, data1, lane));
-            let old = update64(w, first[lane], lane, |_| a);
-            let olds = [old, if same { old } else { update64(w, second[lane], lane, |_| b) }];
+            let old = update64(w, first[lane], |_| a);
+            let olds = [old, if same { old } else { update64(w, second[lane], |_| b) }];
             for (i, old) in olds.into_iter().enumerate() {
                 w.row_mut(dst + 2 * i)[lane] = old as u32;
                 w.row_mut(dst + 2 * i + 1)[lane] = (old >> 32) as u32;
@@ -67,7 +67,7 @@ pub fn ds_condxchg32_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
         let data = [w.row(data)[lane], w.row(data + 1)[lane]];
         for (i, data) in data.into_iter().enumerate() {
             let exchange = |old| if data >> 31 == 1 { data & 0x7fff_ffff } else { old };
-            let old = update32(w, first + 4 * i as u32, lane, exchange);
+            let old = update32(w, first + 4 * i as u32, exchange);
             w.row_mut(dst + i)[lane] = old;
         }
     }

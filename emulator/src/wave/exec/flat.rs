@@ -13,7 +13,6 @@ use super::{
 use crate::{
     isa::{Flow, Inst, Operand, inst::Form},
     os::hidden,
-    touched::How,
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
@@ -175,7 +174,7 @@ fn segment(w: &Wave, address: u64) -> Segment {
 #[inline(always)]
 fn aperture(w: &Wave, address: u64, bytes: u32, lane: usize) -> Result<u32, FaultKind> {
     let offset = address as u32;
-    if lds::contains(w, offset, bytes) {
+    if lds::fits(w, offset, bytes) {
         Ok(offset)
     } else {
         Err(FaultKind::Aperture { address, lane: lane as u8 })
@@ -460,7 +459,6 @@ fn atomic_lane<const OP: u8, const WIDE: bool, const FLAT: bool>(
         }
         Segment::Lds => {
             let offset = aperture(w, address, bytes, lane)?;
-            w.watches_local((offset, bytes), lane, How::Atomic);
             lds::at(w, offset)
         }
         Segment::Scratch if WIDE => return scratch_wide(w, inst, op, address as u32, lane),

@@ -65,7 +65,7 @@ pub fn read(w: &Wave, register: u8) -> u32 {
         XCC_ID if w.target == Target::Gfx942 => w.die,
         GPR_ALLOC => w.allocation,
         // LDS_SIZE in units of 64 dwords.
-        LDS_ALLOC => w.local_size().div_ceil(256) << 12,
+        LDS_ALLOC => w.lds_size.div_ceil(256) << 12,
         // The manuals do not list it, but LLVM reads it on all GFX9.
         SH_MEM_BASES => {
             let a = w.surroundings.apertures;

@@ -7,18 +7,12 @@ use super::{
     kind::{self, kind_of},
     shape,
 };
-use crate::{touched::How, wave::Wave};
-
-/// Whether `bytes` bytes at `offset` are inside, and nobody watches.
-#[inline(always)]
-pub fn fits(w: &Wave, offset: u32, bytes: u32) -> bool {
-    offset.checked_add(bytes).is_some_and(|end| end <= w.lds_size)
-}
+use crate::wave::Wave;
 
 /// Whether `bytes` bytes at `offset` are inside.
 #[inline(always)]
-pub fn contains(w: &Wave, offset: u32, bytes: u32) -> bool {
-    fits(w, offset, bytes) || w.watched_local_contains(offset, bytes)
+pub fn fits(w: &Wave, offset: u32, bytes: u32) -> bool {
+    offset.checked_add(bytes).is_some_and(|end| end <= w.lds_size)
 }
 
 /// Host address of an offset; the caller checks it.
@@ -127,7 +121,7 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: &[u32; 64]) {
 pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize) {
     let kind = const { kind_of(K) };
     let mut words = [0; 4];
-    if fits(w, offset, kind.bytes()) || w.watches_local((offset, kind.bytes()), lane, How::Read) {
+    if fits(w, offset, kind.bytes()) {
         // SAFETY: checked just now.
         words = unsafe { kind::read(kind, at(w, offset)) };
     }
@@ -138,12 +132,9 @@ pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize
 #[inline(always)]
 pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, offset: u32, lane: usize) {
     let kind = const { kind_of(K) };
-    let words = kind::take(w, kind, src, lane);
     if fits(w, offset, kind.bytes()) {
+        let words = kind::take(w, kind, src, lane);
         // SAFETY: checked just now.
         unsafe { kind::write(kind, at(w, offset), words) };
-    } else if w.watched_local.is_some() {
-        // SAFETY: as much room as the largest datum has.
-        w.store_watched((offset, kind.bytes()), lane, |to| unsafe { kind::write(kind, to, words) });
     }
 }

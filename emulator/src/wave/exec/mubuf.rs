@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand},
-    touched::How,
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
@@ -144,7 +143,6 @@ pub fn buffer_store_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
         let place = access.lane(w, lane);
         let Some(offset) = from.lane(w, lane).filter(|_| !access.excludes(place, 4)) else { return Ok(()) };
         let at = access.host(w, place, 4, lane, true)?;
-        w.watches_local((offset, 4), lane, How::Read);
         // SAFETY: `host` checked the destination, `lane` the source.
         unsafe {
             let word = lds::at(w, offset).cast::<u32>().read_unaligned();

@@ -32,7 +32,7 @@ impl Place {
     /// LDS offset of a lane's dword, if it is inside.
     pub fn lane(self, w: &Wave, lane: usize) -> Option<u32> {
         let offset = self.0.wrapping_add(4 * lane as u32);
-        lds::contains(w, offset, 4).then_some(offset)
+        lds::fits(w, offset, 4).then_some(offset)
     }
 
     /// Gives each live lane that has a place what `read` reads for it.
@@ -44,15 +44,8 @@ impl Place {
         shape::lanes(w.exec).try_for_each(|lane| {
             if let Some(offset) = self.lane(w, lane) {
                 let word = read(w, lane)?;
-                if lds::fits(w, offset, 4) {
-                    // SAFETY: checked just now.
-                    unsafe { lds::at(w, offset).cast::<u32>().write_unaligned(word) };
-                } else {
-                    // SAFETY: as much room as the largest datum has.
-                    w.store_watched((offset, 4), lane, |to| unsafe {
-                        to.cast::<u32>().write_unaligned(word)
-                    });
-                }
+                // SAFETY: `lane` found the dword to be inside of LDS.
+                unsafe { lds::at(w, offset).cast::<u32>().write_unaligned(word) };
             }
             Ok(())
         })

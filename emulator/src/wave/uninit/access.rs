@@ -1,313 +1,72 @@
 //! What is loaded and stored: bits go with the data, and an address must not have any.
 
-use std::sync::OnceLock;
-
 use super::Step;
 use crate::{
-    isa::{Family, Operand, Row, Ty, flag},
+    isa::{Family, Operand, Ty, flag},
     uninit::{Datum, Origin, ScalarShadow, Shadow, Uninit, UninitByte, UninitKind, VectorShadow, shadow},
     wave::{
         Wave,
-        exec::{
-            access::{Access, is_coherent},
-            kind::Kind,
-            scratch, shape, smem, to_lds,
-        },
+        accesses::{self, Action, Data, Dwords, Part, Place, Places},
+        exec::{kind::Kind, shape, to_lds},
     },
 };
 
-/// Where a lane's datum lies.
-#[derive(Clone, Copy)]
-enum Place {
-    Memory(u64),
-    Lds(u32),
-    Scratch(u32),
-    /// Out of the range of a buffer: nothing is there.
-    Nowhere,
-}
-
-/// What an instruction does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Action {
-    Load,
-    Store,
-    /// An atomic that takes the place of what was there, whatever that was.
-    Exchange,
-    Atomic,
-}
-
-/// The lanes' places, by dwords.
-type Places<'a> = &'a dyn Fn(usize, u32) -> Place;
-
-/// The registers of an access.
-struct Data {
-    kind: Kind,
-    /// Where data are loaded to or stored from.
-    row: usize,
-    /// Where an atomic puts what was there.
-    returned: Option<usize>,
-}
-
-/// What an instruction does, and the width and conversion of a lane's datum.
-type Described = (Action, Kind);
-
-/// See [`Described`]: what its name says, once it was asked.
-fn described(row: &Row) -> Described {
-    /// By families and opcodes.
-    static KNOWN: [[OnceLock<Described>; 256]; 17] = [const { [const { OnceLock::new() }; 256] }; 17];
-    let known = &KNOWN[row.family as usize % 17][usize::from(row.opcode) % 256];
-    *known.get_or_init(|| {
-        let action = action(row);
-        (action, kind(row, action))
-    })
-}
-
-fn action(row: &Row) -> Action {
-    let has = |word: &str| row.name.contains(word);
-    match row.family {
-        Family::Ds if row.name.starts_with("ds_read") => Action::Load,
-        Family::Ds if row.name.starts_with("ds_write") => Action::Store,
-        Family::Ds if has("wrxchg") => Action::Exchange,
-        Family::Ds => Action::Atomic,
-        _ if row.shape.has(flag::STORE) => Action::Store,
-        _ if row.shape.has(flag::ATOMIC) && has("_swap") => Action::Exchange,
-        _ if row.shape.has(flag::ATOMIC) => Action::Atomic,
-        _ => Action::Load,
-    }
-}
-
-fn kind(row: &Row, action: Action) -> Kind {
-    let has = |words: &[&str]| words.iter().any(|word| row.name.contains(word));
-    let (low, high) = (has(&["_d16"]), has(&["_d16_hi"]));
-    let signed = has(&["sbyte", "_i8", "sshort", "_i16"]);
-    let atomic = matches!(action, Action::Exchange | Action::Atomic);
-    let byte = has(&["ubyte", "sbyte", "_u8", "_i8", "_b8", "store_byte"]);
-    let short = has(&["short", "_u16", "_i16", "_b16"]);
-    let wide = has(&["_x2", "_b64", "_u64", "_i64", "_f64"]);
-    match (byte, short) {
-        _ if atomic && wide => Kind::B64,
-        _ if atomic => Kind::B32,
-        (true, _) => match (low, high, signed) {
-            (_, true, false) => Kind::U8Hi,
-            (_, true, true) => Kind::I8Hi,
-            (true, false, false) => Kind::U8Lo,
-            (true, false, true) => Kind::I8Lo,
-            (false, false, false) => Kind::U8,
-            (false, false, true) => Kind::I8,
-        },
-        (_, true) => match (low, high, signed) {
-            (_, true, _) => Kind::B16Hi,
-            (true, false, _) => Kind::B16Lo,
-            (false, false, false) => Kind::U16,
-            (false, false, true) => Kind::I16,
-        },
-        // Of two data, which only DS has, each is as wide as the name says.
-        _ if row.shape.has(flag::OFFSET2) => {
-            if wide {
-                Kind::B64
-            } else {
-                Kind::B32
-            }
-        }
-        _ => {
-            let buffer = matches!(row.family, Family::Mubuf | Family::Mtbuf);
-            let ty = if action == Action::Load || buffer { row.shape.dst } else { row.shape.src[1] };
-            match ty.dwords() {
-                0 | 1 => Kind::B32,
-                2 => Kind::B64,
-                3 => Kind::B96,
-                _ => Kind::B128,
-            }
-        }
-    }
-}
-
-fn register(op: Operand) -> usize {
-    op.row().unwrap_or(0)
-}
-
 /// Follows an instruction of DS.
 pub(super) fn local(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
-    let inst = step.inst;
-    let name = inst.row.name;
-    if name.starts_with("ds_gws_") || name == "ds_nop" {
-        return;
-    }
-    let m0 = wave.m0() & 0xffff;
-    let by_lane = name.contains("addtid");
-    let counts = matches!(name, "ds_append" | "ds_consume");
-    let [address, data, second] = inst.src;
-    if !by_lane && !counts {
-        check_address(uninit, step, wave.exec, [register(address)]);
-    }
-    let at = |lane: usize, offset: u32| match (by_lane, counts) {
-        // CAST: below 64.
-        (true, _) => m0.wrapping_add(offset).wrapping_add(4 * lane as u32),
-        (_, true) => m0.wrapping_add(offset),
-        _ => wave.row(register(address))[lane].wrapping_add(offset),
-    };
-    let (action, kind) = described(inst.row);
-    let dst = inst.dst.row();
-    let row = match action {
-        Action::Load => register(inst.dst),
-        // The data of `ds_write_addtid_b32` stand where others have the address.
-        _ if data == Operand::NONE => register(address),
-        _ => register(data),
-    };
-    if inst.row.shape.has(flag::OFFSET2) {
-        let unit = kind.bytes() * if name.contains("st64") { 64 } else { 1 };
-        let both = [(inst.imm as u32, 0), (inst.literal, kind.registers())];
-        for (offset, behind) in both {
-            let row = match action {
-                Action::Load => row + behind,
-                _ if behind > 0 => register(second),
-                _ => row,
-            };
-            let returned = dst.filter(|_| action == Action::Exchange).map(|dst| dst + behind);
-            let places = |lane, on| Place::Lds(at(lane, offset * unit).wrapping_add(on));
-            perform(uninit, wave, step, action, &Data { kind, row, returned }, &places);
-        }
-        return;
-    }
-    let returned = dst.filter(|_| action != Action::Load);
-    let places = |lane, on| Place::Lds(at(lane, inst.imm as u32).wrapping_add(on));
-    perform(uninit, wave, step, action, &Data { kind, row, returned }, &places);
+    check_address(uninit, step, wave.exec, accesses::address_rows(wave, step.inst));
+    accesses::local(wave, step.inst, |part| perform(uninit, wave, step, part));
 }
 
 /// Follows an instruction of FLAT, GLOBAL or SCRATCH.
 pub(super) fn flat(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
     let inst = step.inst;
-    let (row, family) = (inst.row, inst.row.family);
-    let [address, data, scalar] = inst.src;
-    if row.shape.has(flag::CACHE) {
+    let (family, scalar) = (inst.row.family, inst.src[2]);
+    if inst.row.shape.has(flag::CACHE) {
         return;
     }
-    let first = register(address);
-    let has_scalar = family != Family::Flat && scalar != Operand::NONE;
-    if has_scalar {
+    if family != Family::Flat && scalar != Operand::NONE {
         check_scalar(uninit, step, scalar, if family == Family::Global { 2 } else { 1 });
     }
-    let (base, offsets) =
-        if family == Family::Scratch { scratch::offsets(wave, inst) } else { (0, address.row()) };
-    let wide = family == Family::Flat || family == Family::Global && !has_scalar;
-    check_address(uninit, step, wave.exec, offsets.into_iter().flat_map(|row| row..=row + usize::from(wide)));
-    let scalar = if has_scalar && family == Family::Global { wave.scalar64(scalar, inst) } else { 0 };
-    let offset = i64::from(inst.imm);
-    let apertures = &wave.surroundings.apertures;
-    let places = |lane: usize, on: u32| match family {
-        Family::Scratch => {
-            let lane = offsets.map_or(0, |row| wave.row(row)[lane]);
-            Place::Scratch(base.wrapping_add(lane).wrapping_add(on))
-        }
-        Family::Global if has_scalar => {
-            let lane = u64::from(wave.row(first)[lane]);
-            Place::Memory(scalar.wrapping_add_signed(offset).wrapping_add(lane).wrapping_add(on.into()))
-        }
-        Family::Global => {
-            Place::Memory(shape::lane_address(wave, first, offset, lane).wrapping_add(on.into()))
-        }
-        _ => {
-            let at = shape::lane_address(wave, first, offset, lane).wrapping_add(on.into());
-            // CAST: what is within an aperture.
-            match at >> 32 {
-                high if high == apertures.shared >> 32 => Place::Lds(at as u32),
-                high if high == apertures.private >> 32 => Place::Scratch(at as u32),
-                _ => Place::Memory(at),
-            }
-        }
-    };
-    let (action, kind) = described(row);
-    if action == Action::Load && inst.dst == Operand::NONE {
-        let to = to_lds::Place::of_flat(wave, inst);
-        load_to_lds(uninit, wave, step, kind, to, &places);
-        return;
-    }
-    let from = if action == Action::Load { register(inst.dst) } else { register(data) };
-    let returned = inst.dst.row().filter(|_| matches!(action, Action::Exchange | Action::Atomic));
-    perform(uninit, wave, step, action, &Data { kind, row: from, returned }, &places);
+    check_address(uninit, step, wave.exec, accesses::address_rows(wave, inst));
+    accesses::flat(wave, inst, |part| perform(uninit, wave, step, part));
 }
 
-/// Follows an instruction of MUBUF or MTBUF. What is converted as a format says counts as written.
+/// Follows an instruction of MUBUF or MTBUF.
 pub(super) fn buffer(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
     let inst = step.inst;
-    let (row, shape) = (inst.row, &inst.row.shape);
+    let shape = &inst.row.shape;
     if shape.has(flag::CACHE) || shape.src[1] == Ty::No {
         return;
     }
-    let access =
-        if row.name.contains("format") { Access::formatted(wave, inst) } else { Access::new(wave, inst) };
     check_scalar(uninit, step, inst.src[1], 4);
     check_scalar(uninit, step, inst.src[2], 1);
-    check_address(uninit, step, wave.exec, access.registers());
-    let start = access.scratch(wave);
-    let places = |lane: usize, on: u32| match start {
-        Some(start) => {
-            let lane = access.offsets.map_or(0, |row| wave.row(row)[lane]);
-            Place::Scratch(start.wrapping_add(lane).wrapping_add(on))
-        }
-        None => {
-            let place = access.advance(access.lane(wave, lane), on);
-            if access.excludes(place, 1) { Place::Nowhere } else { Place::Memory(access.address(place)) }
-        }
-    };
-    let (action, kind) = described(row);
-    let data = Data { kind, row: register(inst.dst), returned: None };
-    let to_lds = inst.word0 & 1 << 16 != 0;
-    match action {
-        Action::Load if row.name.contains("format") => {
-            (0..usize::from(shape.dst.dwords()))
-                .for_each(|n| uninit.registers.clear_row(data.row + n, wave.exec));
-        }
-        Action::Load if to_lds => {
-            let to = to_lds::Place::of_buffer(wave, inst);
-            load_to_lds(uninit, wave, step, kind, to, &places);
-        }
-        Action::Store if row.name.contains("format") || row.name.contains("_lds_") => {
-            let kind = if shape.dst.dwords() > 1 { Kind::B128 } else { Kind::B32 };
-            store(uninit, wave, step, kind, &places, &[]);
-        }
-        _ => {
-            let returns = !matches!(action, Action::Load | Action::Store) && is_coherent(inst);
-            let returned = returns.then_some(data.row);
-            perform(uninit, wave, step, action, &Data { returned, ..data }, &places);
-        }
-    }
+    check_address(uninit, step, wave.exec, accesses::address_rows(wave, inst));
+    accesses::buffer(wave, inst, |part| perform(uninit, wave, step, part));
 }
 
 /// Follows an instruction of SMEM.
 pub(super) fn scalar(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
     let inst = step.inst;
-    let (shape, opcode) = (&inst.row.shape, inst.row.opcode);
+    let shape = &inst.row.shape;
     if shape.has(flag::NO_ADDR) && !uninit.registers.has_scalars() || shape.dst == Ty::No {
         return;
     }
-    // Opcodes of SMEM (MI200 ISA, 12.6).
-    let loads = opcode < 16;
-    let (is_buffer, is_scratch) =
-        (matches!(opcode, 8..=12 | 24..=26 | 64..=108), matches!(opcode, 5..=7 | 21..=23));
-    let has_atomic = shape.has(flag::ATOMIC);
-    let dwords = shape.dst.dwords();
+    let (loads, has_atomic) = (Dwords::loads(inst), shape.has(flag::ATOMIC));
+    let is_buffer = Dwords::has_buffer(inst);
     if !shape.has(flag::NO_ADDR) {
         check_scalar(uninit, step, inst.src[0], if is_buffer { 4 } else { 2 });
         check_scalar(uninit, step, inst.src[1], 1);
     }
-    let buffer = is_buffer.then(|| smem::Buffer::new(wave, inst));
-    let start = match is_scratch {
-        _ if shape.has(flag::NO_ADDR) => 0,
-        true => smem::address::<64>(wave, inst),
-        false => smem::address::<1>(wave, inst),
-    };
+    let dwords = Dwords::of(wave, inst);
     let shadow = shadow();
-    let last = start.saturating_add(4 * u64::from(dwords) - 1);
-    if loads && !is_buffer && !uninit.registers.has_scalars() && shadow.is_written(start, last) {
+    if let Some(start) = dwords.as_ref().filter(|_| loads && !is_buffer).and_then(|dwords| dwords.at(0))
+        && !uninit.registers.has_scalars()
+        && shadow.is_written(start, start.saturating_add(4 * u64::from(shape.dst.dwords()) - 1))
+    {
         return;
     }
-    for n in 0..dwords {
-        let on = 4 * u64::from(n);
-        let at = match &buffer {
-            Some(buffer) => buffer.address(on, 4),
-            None => Some(start.wrapping_add(on)),
-        };
+    for n in 0..shape.dst.dwords() {
+        let at = dwords.as_ref().and_then(|dwords| dwords.at(n));
         let register = usize::from(inst.dst.0 + n);
         let old = uninit.registers.scalar(register);
         if shape.has(flag::STORE) {
@@ -320,8 +79,7 @@ pub(super) fn scalar(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
             }
             continue;
         }
-        let bits =
-            at.filter(|_| loads && !shape.has(flag::NO_ADDR)).map_or(0, |at| bits_of(shadow.bytes(at, 4)));
+        let bits = at.filter(|_| loads).map_or(0, |at| bits_of(shadow.bytes(at, 4)));
         let origin = match at {
             Some(at) if bits != 0 => uninit.origin(step.pc, first_byte(at, bits)),
             _ => 0,
@@ -379,30 +137,38 @@ fn check_scalar(uninit: &mut Uninit, step: &Step<'_>, op: Operand, count: u16) {
     }
 }
 
-fn perform(
-    uninit: &mut Uninit,
-    wave: &Wave,
-    step: &Step<'_>,
-    action: Action,
-    data: &Data,
-    places: Places<'_>,
-) {
+fn perform(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>, part: &Part<'_>) {
     if wave.exec == 0 {
         return;
     }
-    match action {
-        Action::Load => load(uninit, wave, step, data, places),
-        Action::Store => {
-            let taken = taken(uninit, data);
-            store(uninit, wave, step, data.kind, places, &taken);
+    let &Part { action, kind, data, places, .. } = part;
+    match (action, data) {
+        (Action::Load, Data::Rows(row)) => load(uninit, wave, step, (kind, row), places),
+        // What is converted as a format says counts as written.
+        (Action::Load, Data::Formatted(row)) => {
+            let rows = usize::from(step.inst.row.shape.dst.dwords());
+            (row..row + rows).for_each(|row| uninit.registers.clear_row(row, wave.exec));
         }
-        Action::Exchange | Action::Atomic => atomic(uninit, wave, step, action, data, places),
+        (Action::Load, Data::Lds(to)) => load_to_lds(uninit, wave, step, kind, to, places),
+        (Action::Store, Data::Rows(row)) => {
+            let taken = taken(uninit, kind, row);
+            store(uninit, wave, step, kind, places, &taken);
+        }
+        (Action::Store, _) => {
+            let kind = if step.inst.row.shape.dst.dwords() > 1 { Kind::B128 } else { Kind::B32 };
+            store(uninit, wave, step, kind, places, &[]);
+        }
+        (Action::Exchange | Action::Atomic, data) => {
+            let (Data::Rows(row) | Data::Formatted(row)) = data else { return };
+            let taken = taken(uninit, kind, row);
+            atomic(uninit, wave, step, part, &taken);
+        }
     }
 }
 
 /// What the lanes store, if it has any such bits.
-fn taken(uninit: &Uninit, data: &Data) -> Vec<Datum> {
-    let rows: Vec<_> = (0..data.kind.registers()).map(|n| uninit.registers.row(data.row + n)).collect();
+fn taken(uninit: &Uninit, kind: Kind, row: usize) -> Vec<Datum> {
+    let rows: Vec<_> = (0..kind.registers()).map(|n| uninit.registers.row(row + n)).collect();
     if rows.iter().all(Option::is_none) {
         return Vec::new();
     }
@@ -410,8 +176,8 @@ fn taken(uninit: &Uninit, data: &Data) -> Vec<Datum> {
         let mut datum = Datum::default();
         for (n, row) in rows.iter().enumerate() {
             let Some(row) = row else { continue };
-            let bits = if n == 0 { data.kind.narrow(row.bits[lane]) } else { row.bits[lane] };
-            let bits = bits & u32::MAX >> (32 - 8 * data.kind.bytes().min(4));
+            let bits = if n == 0 { kind.narrow(row.bits[lane]) } else { row.bits[lane] };
+            let bits = bits & u32::MAX >> (32 - 8 * kind.bytes().min(4));
             if bits != 0 {
                 datum.bits[n] = bits;
                 datum.origin = row.origin;
@@ -508,8 +274,7 @@ fn swizzled(offset: u32, lane: usize) -> usize {
     (offset >> 2) as usize * 256 + lane * 4 + (offset & 3) as usize
 }
 
-fn load(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>, data: &Data, places: Places<'_>) {
-    let &Data { kind, row, .. } = data;
+fn load(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>, (kind, row): (Kind, usize), places: Places<'_>) {
     let shadow = shadow();
     let mut any = Vec::new();
     if !is_written(uninit, wave, &shadow, kind, places) {
@@ -633,17 +398,9 @@ fn write(
     }
 }
 
-fn atomic(
-    uninit: &mut Uninit,
-    wave: &Wave,
-    step: &Step<'_>,
-    action: Action,
-    data: &Data,
-    places: Places<'_>,
-) {
-    let kind = data.kind;
+fn atomic(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>, part: &Part<'_>, taken: &[Datum]) {
+    let &Part { action, kind, places, .. } = part;
     let shadow = shadow();
-    let taken = taken(uninit, data);
     let mut returned = VectorShadow { bits: [0; 64], derived: 0, origin: 0 };
     let mut high = returned.clone();
     if !taken.is_empty() || !is_written(uninit, wave, &shadow, kind, places) {
@@ -667,7 +424,7 @@ fn atomic(
         }
         results.tell(uninit, step);
     }
-    if let Some(row) = data.returned {
+    if let Some(row) = part.returned {
         uninit.registers.set_row(row, wave.exec, &returned);
         if kind == Kind::B64 {
             uninit.registers.set_row(row + 1, wave.exec, &high);

@@ -1,0 +1,384 @@
+//! The accesses of each dword that can still matter.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::{
+    How,
+    clock::{Clock, Times, join},
+};
+
+/// Bytes that a lane touches in one dword.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    /// The address or offset of the first.
+    pub(crate) at: u64,
+    /// How many: 1 to 4, up to the end of the dword.
+    pub(crate) bytes: u32,
+    /// What they become, if they are stored, from the lowest bits on.
+    pub(crate) value: u32,
+}
+
+impl Span {
+    /// A bit for each byte of the dword.
+    fn mask(&self) -> u8 {
+        // CAST: 4 bits.
+        (((1u32 << self.bytes) - 1) << (self.at & 3)) as u8
+    }
+}
+
+/// What lanes of an instruction do to the bytes that they touch.
+#[derive(Clone, Copy)]
+pub(crate) struct Access {
+    pub(crate) how: How,
+    pub(crate) pc: u64,
+    /// Whether it may be an atomic load or store of the language: a load that passes by the cache of its compute unit, or what
+    /// such a load may read.
+    pub(crate) is_coherent: bool,
+    /// Whether it may be an atomic store that atomics of other waves meet.
+    pub(crate) may_meet_atomics: bool,
+    /// Whether it is an atomic store for certain.
+    pub(crate) is_atomic_store: bool,
+    /// Whether it is an atomic that compares.
+    pub(crate) compares: bool,
+    /// A bit for each byte of the dword; here, where it costs an event no room.
+    pub(super) mask: u8,
+}
+
+impl Access {
+    /// An access of which nothing else is known.
+    pub(crate) fn new(how: How, pc: u64) -> Self {
+        let (is_coherent, may_meet_atomics, is_atomic_store, compares) = Default::default();
+        Self { how, pc, is_coherent, may_meet_atomics, is_atomic_store, compares, mask: 0 }
+    }
+
+    /// The access, of LDS, which has no cache.
+    pub(crate) fn in_lds(self) -> Self {
+        Self { compares: self.compares, ..Self::new(self.how, self.pc) }
+    }
+}
+
+/// An access, at a time of its wave.
+#[derive(Clone, Copy)]
+pub(super) struct Event {
+    pub(super) wave: u32,
+    /// Its number among the wave's accesses.
+    pub(super) time: u32,
+    /// What the device saw of its wave when it was issued.
+    pub(super) released: u32,
+    /// The bytes of the dword that were stored.
+    value: u32,
+    pub(super) access: Access,
+}
+
+/// All bits of the bytes of a mask.
+fn bits(mask: u8) -> u32 {
+    (0..4).filter(|n| mask >> n & 1 == 1).fold(0, |bits, n| bits | 0xff << (8 * n))
+}
+
+impl Event {
+    pub(super) fn new(wave: u32, time: u32, released: u32, access: Access) -> Self {
+        Self { wave, time, released, value: 0, access }
+    }
+
+    /// The event, of other bytes.
+    fn of(self, span: &Span) -> Self {
+        let access = Access { mask: span.mask(), ..self.access };
+        Self { value: span.value << (8 * (span.at & 3)), access, ..self }
+    }
+
+    /// Whether two accesses need an order.
+    fn conflicts(&self, other: &Self) -> bool {
+        let (a, b) = (&self.access, &other.access);
+        match (a.how, b.how) {
+            (How::Read, How::Read) | (How::Atomic, How::Atomic) => false,
+            (How::Write, How::Write) => !(a.is_atomic_store && b.is_atomic_store) && self.differs(other),
+            (How::Read, How::Atomic) => !a.is_coherent,
+            (How::Atomic, How::Read) => !b.is_coherent,
+            (How::Read, How::Write) | (How::Write, How::Read) => !(a.is_coherent && b.is_coherent),
+            (How::Write, How::Atomic) => !a.may_meet_atomics,
+            (How::Atomic, How::Write) => !b.may_meet_atomics,
+        }
+    }
+
+    /// Whether two stores leave different values.
+    fn differs(&self, other: &Self) -> bool {
+        (self.value ^ other.value) & bits(self.access.mask & other.access.mask) != 0
+    }
+
+    /// Whether what conflicts with `self` conflicts with `later` too, which comes behind.
+    fn is_covered_by(&self, later: &Self) -> bool {
+        let (a, b) = (&self.access, &later.access);
+        let is_as_strict = a.how == b.how
+            && (a.is_coherent || !b.is_coherent)
+            && (a.may_meet_atomics || !b.may_meet_atomics)
+            && (a.is_atomic_store || !b.is_atomic_store);
+        a.mask & !b.mask == 0 && (b.how == How::Write && a.how != How::Write || is_as_strict)
+    }
+}
+
+/// What is told of an access before, of the same bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meeting {
+    /// They conflict.
+    Conflict,
+    /// They are of one instruction and store different values.
+    SameInstruction,
+    /// It is the load that an atomic of the same wave begins a loop with, which compares.
+    LoopLoad,
+}
+
+/// Accesses of different waves that a dword remembers, of each kind, where nothing orders them.
+const REMEMBERED: usize = 4;
+
+/// The accesses of a dword.
+#[derive(Clone, Default)]
+pub(super) enum Cell {
+    #[default]
+    Untouched,
+    One(Event),
+    #[expect(
+        clippy::box_collection,
+        reason = "a dword that several waves touch is rare, and a vector is large"
+    )]
+    Several(Box<Vec<Event>>),
+}
+
+/// The shadow of 4 bytes (ADR 57).
+const _: () = assert!(size_of::<Cell>() == 32);
+
+impl Cell {
+    fn events(&self) -> &[Event] {
+        match self {
+            Self::Untouched => &[],
+            Self::One(event) => std::slice::from_ref(event),
+            Self::Several(events) => events,
+        }
+    }
+
+    /// Notes an access, and tells `found` of those that it conflicts with and that `is_before` does not say to be before it, and
+    /// of others of its wave: the other access, the bytes of the dword, and what it is to this.
+    pub(super) fn touch(
+        &mut self,
+        event: Event,
+        span: &Span,
+        is_before: &mut impl FnMut(&Event) -> bool,
+        mut found: impl FnMut(&Event, u8, Meeting),
+    ) {
+        let event = event.of(span);
+        if let Self::Untouched = self {
+            *self = Self::One(event);
+            return;
+        }
+        for other in self.events() {
+            let common = other.access.mask & event.access.mask;
+            if common == 0 {
+                continue;
+            }
+            if other.wave == event.wave {
+                let is_store = other.time == event.time && event.access.how == How::Write;
+                if is_store && event.differs(other) {
+                    found(other, common, Meeting::SameInstruction);
+                } else if event.access.compares && other.access.how == How::Read {
+                    found(other, common, Meeting::LoopLoad);
+                }
+            } else if event.conflicts(other) && !is_before(other) {
+                found(other, common, Meeting::Conflict);
+            }
+        }
+        match self {
+            Self::One(other)
+                if other.is_covered_by(&event) && (other.wave == event.wave || is_before(other)) =>
+            {
+                *self = Self::One(event);
+            }
+            Self::Untouched | Self::One(_) => {
+                let events = self.events().iter().copied().chain([event]).collect();
+                *self = Self::Several(Box::new(events));
+            }
+            Self::Several(events) => {
+                events.retain(|other| {
+                    !(other.is_covered_by(&event) && (other.wave == event.wave || is_before(other)))
+                });
+                let alike = |other: &&Event| other.access.how == event.access.how;
+                if events.iter().filter(alike).count() >= REMEMBERED {
+                    let place = events.iter().rposition(|other| alike(&other));
+                    place.map(|place| events.remove(place));
+                }
+                events.push(event);
+            }
+        }
+    }
+
+    /// The stores to any of some bytes that can still be read.
+    fn stores(&self, mask: u8) -> impl Iterator<Item = &Event> {
+        let is_one = move |event: &&Event| event.access.how == How::Write && event.access.mask & mask != 0;
+        self.events().iter().filter(is_one)
+    }
+}
+
+/// Bytes of a page of cells.
+const PAGE: u64 = 4096;
+/// Clocks of a wave that are remembered.
+const CLOCKS: usize = 256;
+
+/// What an atomic has shown of its wave.
+#[derive(Clone, Copy)]
+struct Release {
+    /// Counts atomics.
+    number: u32,
+    wave: u32,
+    time: u32,
+    times: Times,
+}
+
+/// Where a wave has read what may show it what others were behind.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    /// Atomics at a place.
+    Atomics(u64),
+    /// Stores of a wave.
+    Stores(u32),
+}
+
+/// Up to which of them: the number of an atomic, or the time of a store and what was released then.
+pub(super) type Upto = (u32, u32);
+
+/// What a wave has read and not asked for.
+pub(super) type Heard = HashMap<Source, Upto>;
+
+/// Adds what was read, of which the latest counts; says whether that is more than before.
+pub(super) fn add(heard: &mut Heard, source: Source, upto: Upto) -> bool {
+    let known = heard.entry(source).or_default();
+    let is_more = *known < upto;
+    *known = upto.max(*known);
+    is_more
+}
+
+/// What a wave is behind: a clock, and what it has read in memory and not asked for.
+#[derive(Clone, Default)]
+pub(super) struct Behind {
+    pub(super) clock: Arc<Clock>,
+    pub(super) heard: Heard,
+}
+
+impl Behind {
+    fn join(&mut self, other: &Self) {
+        join(&mut self.clock, &other.clock);
+        for (source, upto) in &other.heard {
+            add(&mut self.heard, *source, *upto);
+        }
+    }
+}
+
+/// What the atomics at a place have shown.
+#[derive(Default)]
+struct Place {
+    /// All that somebody has asked for.
+    shown: Behind,
+    /// What came behind that.
+    recent: Vec<Release>,
+}
+
+/// Cells and atomics of memory, or of the LDS of a workgroup.
+#[derive(Default)]
+pub(super) struct Memory {
+    pages: HashMap<u64, Box<[Cell; PAGE as usize / 4]>>,
+    places: HashMap<u64, Place>,
+    /// What each wave was behind, from a time of its on.
+    waves: HashMap<u32, Vec<(u32, Behind)>>,
+    /// How many atomics there were.
+    atomics: u32,
+}
+
+impl Memory {
+    /// The cells of the page of an address.
+    pub(super) fn page(&mut self, at: u64) -> &mut [Cell; PAGE as usize / 4] {
+        self.pages.entry(at / PAGE).or_insert_with(|| {
+            let cells = vec![Cell::Untouched; PAGE as usize / 4].into_boxed_slice();
+            // PANIC: the slice has just been made with this length.
+            cells.try_into().unwrap_or_else(|_| unreachable!())
+        })
+    }
+
+    /// Whether two addresses are in one page.
+    pub(super) fn is_of_one_page(one: u64, other: u64) -> bool {
+        one / PAGE == other / PAGE
+    }
+
+    /// The cell of an address in its page.
+    pub(super) fn place(at: u64) -> usize {
+        (at % PAGE) as usize / 4
+    }
+
+    /// What a wave is behind, from this time of its on, where others may read that from what it stores.
+    pub(super) fn publish(&mut self, wave: u32, time: u32, behind: Behind) {
+        let known = self.waves.entry(wave).or_default();
+        if known.len() == CLOCKS {
+            known.drain(..CLOCKS / 2);
+        }
+        known.push((time, behind));
+    }
+
+    /// What a wave was behind at a time of its.
+    fn behind(&self, wave: u32, time: u32) -> Option<&Behind> {
+        let known = self.waves.get(&wave)?;
+        let place = known.partition_point(|(since, _)| *since <= time);
+        place.checked_sub(1).map(|place| &known[place].1)
+    }
+
+    /// An atomic at a place shows so much of a wave.
+    pub(super) fn release(&mut self, at: u64, wave: u32, time: u32, times: Times) {
+        self.atomics += 1;
+        let release = Release { number: self.atomics, wave, time, times };
+        let place = self.places.entry(at).or_default();
+        match place.recent.last_mut() {
+            Some(last) if last.wave == wave => *last = release,
+            _ => place.recent.push(release),
+        }
+    }
+
+    /// What a wave has read at a place, if others may have shown something there.
+    pub(super) fn read(&self, wave: u32, at: u64, bytes: u8, mut heard: impl FnMut(Source, Upto)) {
+        if self.places.contains_key(&at) {
+            heard(Source::Atomics(at), (self.atomics, 0));
+        }
+        for at in (at & !3..at.saturating_add(bytes.into())).step_by(4) {
+            let Some(page) = self.pages.get(&(at / PAGE)) else { continue };
+            let stores = page[Self::place(at)].stores(0xf).filter(|store| store.wave != wave);
+            stores.for_each(|store| heard(Source::Stores(store.wave), (store.time, store.released)));
+        }
+    }
+
+    /// Comes behind what was shown; `times` says how much of a wave a store shows: its number there, and what was released.
+    pub(super) fn acquire(
+        &mut self,
+        source: Source,
+        upto: Upto,
+        behind: &mut Behind,
+        times: fn(Upto) -> Times,
+    ) {
+        match source {
+            Source::Atomics(at) => {
+                let (last, _) = upto;
+                let Some(mut place) = self.places.remove(&at) else { return };
+                let later = place.recent.partition_point(|release| release.number <= last);
+                for release in &place.recent[..later] {
+                    if let Some(known) = self.behind(release.wave, release.time) {
+                        place.shown.join(known);
+                    }
+                }
+                for release in place.recent.drain(..later) {
+                    Arc::make_mut(&mut place.shown.clock).raise(release.wave, release.times);
+                }
+                behind.join(&place.shown);
+                self.places.insert(at, place);
+            }
+            Source::Stores(wave) => {
+                if let Some(known) = self.behind(wave, upto.0) {
+                    behind.join(known);
+                }
+                Arc::make_mut(&mut behind.clock).raise(wave, times(upto));
+            }
+        }
+    }
+}

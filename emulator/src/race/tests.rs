@@ -1,0 +1,256 @@
+//! What orders accesses and what does not, with waves of one lane.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What a wave does.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Read(u64),
+    Write(u64),
+    /// A load that passes by the cache.
+    Peek(u64),
+    /// An atomic that returns what was there.
+    Atomic(u64),
+    /// `s_waitcnt vmcnt(0) lgkmcnt(0)`.
+    Wait,
+    Invalidate,
+    /// Waits, for all waves of its workgroup.
+    Barrier,
+}
+
+use Step::*;
+
+/// Two workgroups of two waves.
+struct Waves {
+    shared: SharedRaces,
+    waves: Vec<Racing>,
+    in_memory: bool,
+    writes_back: bool,
+    steps: u64,
+}
+
+impl Waves {
+    fn new(in_memory: bool, writes_back: bool) -> Self {
+        let shared = SharedRaces::default();
+        let groups = [0, 1].map(|number| Arc::new(Group::new(number, 2, 64)));
+        let watch = RaceWatch { order: true, bounds: true };
+        let waves = (0..4).map(|wave| {
+            let mut racing = Racing::default();
+            racing.begin(&groups[wave / 2], wave as u32 % 2, &shared, watch, writes_back);
+            racing
+        });
+        Self { waves: waves.collect(), shared, in_memory, writes_back, steps: 0 }
+    }
+
+    fn step(&mut self, wave: usize, step: Step) {
+        self.steps += 1;
+        self.waves[wave].settle();
+        let (how, at) = match step {
+            Read(at) | Peek(at) => (How::Read, at),
+            Write(at) => (How::Write, at),
+            Atomic(at) => (How::Atomic, at),
+            Wait => return self.waves[wave].wait(0, 0),
+            Invalidate => return self.waves[wave].invalidate(),
+            Barrier => {
+                self.waves.iter_mut().for_each(|wave| wave.wait(0, 0));
+                return meet(self.waves[wave / 2 * 2..][..2].iter_mut());
+            }
+        };
+        let mut access = Access::new(how, 8 * self.steps);
+        access.is_coherent = matches!(step, Peek(_) | Write(_)) && !self.writes_back;
+        let counter = if self.in_memory { Counter::Vector } else { Counter::Local };
+        // CAST: no two have one value.
+        let span = Span { at: 4 * at, bytes: 4, value: self.steps as u32 };
+        let racing = &mut self.waves[wave];
+        racing.touch(self.in_memory, access, counter, &[span]);
+        if matches!(step, Peek(_) | Atomic(_)) {
+            racing.hear(self.in_memory, [(4 * at, 4)].into_iter());
+        }
+    }
+}
+
+/// How many pairs of accesses are found.
+fn found(in_memory: bool, writes_back: bool, steps: &[(usize, Step)]) -> usize {
+    let mut waves = Waves::new(in_memory, writes_back);
+    steps.iter().for_each(|&(wave, step)| waves.step(wave, step));
+    waves.shared.take().len()
+}
+
+#[test]
+fn waves_of_a_workgroup_are_ordered_by_barriers_and_by_atomics_at_one_place() {
+    for (steps, expected) in [
+        (&[(0, Write(1)), (1, Read(1))][..], 1),
+        (&[(0, Write(1)), (0, Barrier), (1, Read(1))], 0),
+        (&[(0, Read(1)), (1, Write(1))], 1),
+        (&[(0, Read(1)), (0, Barrier), (1, Write(1))], 0),
+        (&[(0, Read(1)), (1, Read(1))], 0),
+        (&[(0, Write(1)), (1, Write(1))], 1),
+        (&[(0, Write(1)), (0, Read(1)), (0, Write(1))], 0),
+        (&[(0, Atomic(1)), (1, Atomic(1)), (0, Atomic(1))], 0),
+        (&[(0, Atomic(1)), (1, Read(1))], 1),
+        (&[(0, Write(1)), (1, Atomic(1))], 1),
+        (&[(0, Write(1)), (0, Wait), (0, Atomic(2)), (1, Atomic(2)), (1, Read(1))], 0),
+        // Nobody has waited for what is written before the atomic.
+        (&[(0, Write(1)), (0, Atomic(2)), (1, Atomic(2)), (1, Read(1))], 1),
+        (&[(0, Write(1)), (0, Wait), (0, Atomic(2)), (1, Atomic(3)), (1, Read(1))], 1),
+    ] {
+        for in_memory in [false, true] {
+            assert_eq!(found(in_memory, false, steps), expected, "{steps:?}, in memory: {in_memory}");
+        }
+    }
+}
+
+#[test]
+fn workgroups_are_ordered_by_releases_and_acquires() {
+    let released = [(0, Write(1)), (0, Wait), (0, Atomic(2))];
+    for (then, expected) in [
+        (&[(2, Atomic(2)), (2, Invalidate), (2, Read(1))][..], 0),
+        // The cache may hold what was there before.
+        (&[(2, Atomic(2)), (2, Read(1))], 1),
+        (&[(2, Invalidate), (2, Atomic(2)), (2, Read(1))], 1),
+        // A store does not ask the cache, and a load that passes by it does not either.
+        (&[(2, Atomic(2)), (2, Write(1))], 0),
+        (&[(2, Atomic(2)), (2, Peek(1))], 0),
+        // Another wave of the workgroup learns of it by a barrier.
+        (&[(2, Atomic(2)), (2, Invalidate), (2, Barrier), (3, Read(1))], 0),
+        (&[(3, Atomic(2)), (2, Invalidate), (2, Read(1))], 1),
+        // And a third workgroup's by an atomic of that one.
+        (&[(2, Atomic(2)), (2, Wait), (2, Atomic(3)), (3, Atomic(3)), (3, Invalidate), (3, Read(1))], 0),
+    ] {
+        let steps = [&released[..], then].concat();
+        assert_eq!(found(true, false, &steps), expected, "{then:?}");
+    }
+    // Where stores stay in a cache of the die, waiting for them is not enough.
+    let acquired = [(2, Atomic(2)), (2, Invalidate), (2, Read(1))];
+    assert_eq!(found(true, true, &[&released[..], &acquired].concat()), 1);
+    let mut waves = Waves::new(true, true);
+    waves.step(0, Write(1));
+    waves.waves[0].write_back();
+    for (wave, step) in [(0, Wait), (0, Atomic(2))].into_iter().chain(acquired) {
+        waves.step(wave, step);
+    }
+    assert!(waves.shared.take().is_empty());
+}
+
+#[test]
+fn what_is_loaded_again_and_again_is_a_flag() {
+    let steps = |polls: usize| {
+        let begin = [(1, Read(2)), (1, Read(2))];
+        let release = [(0, Write(1)), (0, Wait), (0, Write(2))];
+        let end = [(1, Read(2)), (1, Read(1))];
+        [&begin[..polls], &release, &end].concat()
+    };
+    // Each step has its own address here, where a loop has one.
+    let found = |polls: usize| {
+        let mut waves = Waves::new(true, false);
+        for (wave, step) in steps(polls) {
+            if wave == 1 && matches!(step, Read(2)) {
+                waves.steps = 100;
+            }
+            waves.step(wave, step);
+        }
+        waves.shared.take().len()
+    };
+    assert_eq!(found(2), 0);
+    assert_eq!(found(0), 1, "the flag, which is known as such by nothing");
+}
+
+#[test]
+fn the_load_of_a_loop_that_compares_is_none() {
+    let found = |compares: bool| {
+        let mut waves = Waves::new(true, false);
+        for wave in [0, 2] {
+            let span = Span { at: 4, bytes: 4, value: 0 };
+            waves.waves[wave].touch(true, Access::new(How::Read, 8), Counter::Vector, &[span]);
+            let access = Access { compares, ..Access::new(How::Atomic, 16) };
+            waves.waves[wave].touch(true, access, Counter::Vector, &[span]);
+        }
+        waves.shared.take().len()
+    };
+    assert_eq!((found(true), found(false)), (0, 1));
+}
+
+#[test]
+fn lanes_of_one_instruction_must_not_write_different_values() {
+    let found = |values: [u32; 2], spans: [u64; 2]| {
+        let mut waves = Waves::new(false, false);
+        let spans = [0, 1].map(|n| Span { at: spans[n], bytes: 2, value: values[n] });
+        waves.waves[0].touch(false, Access::new(How::Write, 8), Counter::Local, &spans);
+        waves.shared.take().iter().map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
+    };
+    assert_eq!(found([1, 2], [8, 8]), [(RaceKind::Lanes, 2)]);
+    assert_eq!(found([7, 7], [8, 8]), []);
+    assert_eq!(found([1, 2], [8, 10]), []);
+}
+
+#[test]
+fn what_lies_beyond_the_end_of_lds_is_told() {
+    let waves = Waves::new(false, false);
+    let access = Access::new(How::Read, 16);
+    assert!(!waves.waves[2].leaves(&access, 60, 4));
+    assert!(waves.waves[2].leaves(&access, 62, 4));
+    let [finding] = waves.shared.take()[..] else { panic!("one") };
+    assert_eq!((finding.kind, finding.byte, finding.other), (RaceKind::Outside, RaceByte::Lds(62), None));
+    assert_eq!((finding.access.workgroup, finding.access.wave, finding.access.pc), (1, 0, 16));
+}
+
+/// Whether two accesses need an order that no path gives, by all paths: each step before the next of its wave, atomics at one
+/// place, and barriers, before what comes behind them.
+fn is_racy(steps: &[(usize, Step)]) -> bool {
+    let orders = |one: (usize, Step), other: (usize, Step)| match (one.1, other.1) {
+        _ if one.0 == other.0 => true,
+        (Barrier, _) | (_, Barrier) => one.0 / 2 == other.0 / 2,
+        (Atomic(at), Atomic(place)) => at == place,
+        _ => false,
+    };
+    let conflict = |one: Step, other: Step| match (one, other) {
+        (Read(at), Write(place)) | (Write(at), Read(place) | Write(place)) => at == place,
+        _ => false,
+    };
+    let mut before = vec![vec![false; steps.len()]; steps.len()];
+    for last in 0..steps.len() {
+        for first in (0..last).rev() {
+            before[first][last] = orders(steps[first], steps[last])
+                || (first + 1..last).any(|middle| before[first][middle] && before[middle][last]);
+        }
+    }
+    let pairs = (0..steps.len()).flat_map(|last| (0..last).map(move |first| (first, last)));
+    pairs.into_iter().any(|(first, last)| conflict(steps[first].1, steps[last].1) && !before[first][last])
+}
+
+fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
+    // Data are at other places than atomics.
+    let step = prop_oneof![
+        3 => (0u64..3).prop_map(Read),
+        3 => (0u64..3).prop_map(Write),
+        3 => (8u64..10).prop_map(Atomic),
+        1 => Just(Barrier),
+    ];
+    proptest::collection::vec((0usize..4, step), 1..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn something_is_found_if_and_only_if_something_is_unordered(steps in steps(), writes_back: bool) {
+        let mut waves = Waves::new(true, writes_back);
+        for &(wave, step) in &steps {
+            // Atomics release and acquire.
+            let is_atomic = matches!(step, Atomic(_));
+            if is_atomic {
+                if writes_back {
+                    waves.waves[wave].write_back();
+                }
+                waves.step(wave, Wait);
+            }
+            waves.step(wave, step);
+            if is_atomic {
+                waves.step(wave, Invalidate);
+            }
+        }
+        prop_assert_eq!(!waves.shared.take().is_empty(), is_racy(&steps));
+    }
+}

@@ -1,0 +1,438 @@
+//! A wave that is watched: what it has issued and not waited for, and what it comes behind.
+
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+use parking_lot::Mutex;
+
+use super::{
+    How, RaceAccess, RaceByte, RaceFinding, RaceKind, RaceWatch, SharedRaces,
+    clock::{Clock, Times, join},
+    shadow::{Access, Behind, Event, Heard, Meeting, Memory, Source, Span, Upto, add},
+};
+
+/// What the waves of a workgroup share.
+#[derive(Default)]
+pub(crate) struct Group {
+    number: u64,
+    /// Its waves, by their numbers in the dispatch.
+    waves: Range<u32>,
+    /// Bytes of LDS that the dispatch has asked for.
+    bytes: u32,
+    lds: Mutex<Memory>,
+}
+
+impl Group {
+    /// A workgroup of so many waves that may touch so many bytes of LDS.
+    pub(crate) fn new(number: u64, waves: u32, bytes: u32) -> Self {
+        // CAST: waves beyond 2^32 share numbers, so that some of what they do is missed.
+        let first = (number as u32).wrapping_mul(waves);
+        Self { number, waves: first..first.saturating_add(waves), bytes, lds: Mutex::default() }
+    }
+}
+
+/// Which counter an access that was issued counts in until it is complete (MI200 ISA, 4.4).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counter {
+    /// VMCNT.
+    Vector,
+    /// VMCNT, of a load whose data go to LDS.
+    ToLds,
+    /// LGKMCNT.
+    Local,
+}
+
+/// The most that a counter counts; instructions beyond that wait.
+const MOST: usize = 63;
+/// Where a wave remembers to have read.
+const HEARD: usize = 64;
+/// Of how many of these it tells others.
+const TOLD: usize = 4;
+/// What all waves of a dispatch meet at: no address of memory.
+const GRID: u64 = u64::MAX;
+
+/// A wave's part.
+#[derive(Default)]
+pub(crate) struct Racing {
+    group: Arc<Group>,
+    shared: SharedRaces,
+    pub(crate) watch: RaceWatch,
+    /// Its number in the dispatch.
+    wave: u32,
+    /// Whether stores have to be written back for the device to see them.
+    writes_back: bool,
+    /// How many accesses it has issued.
+    time: u32,
+    /// Those that may not be complete: their times, and whether their data go to LDS; without a time those of scratch.
+    vector: VecDeque<(Option<u32>, bool)>,
+    local: VecDeque<u32>,
+    /// Whether it has waited for all that it had issued to memory, and issued nothing since.
+    has_waited: bool,
+    /// What it had issued and was behind at the latest writeback that is complete, and at one that may not be.
+    flushed: Option<(u32, Arc<Clock>)>,
+    flushing: Option<(u32, Arc<Clock>)>,
+    /// What it comes behind.
+    clock: Arc<Clock>,
+    /// What it comes behind once it invalidates its caches; accesses of its own workgroup, which shares them, already.
+    seen: Arc<Clock>,
+    /// What it has read in LDS and in memory, where others may have shown something, and not asked for.
+    heard: [Heard; 2],
+    /// Places of memory and of LDS that its latest access reads.
+    reading: Vec<(bool, u64, u8)>,
+    /// Whether it is behind more than it has published, to readers of memory and to those of LDS.
+    is_news: [bool; 2],
+    /// The load that it has executed last, and where, if nothing else was accessed since.
+    polled: Option<(bool, u64, u64)>,
+    /// When it was at a resource of global wave sync.
+    met: Option<u32>,
+}
+
+impl Racing {
+    /// Has it watch a wave of a workgroup.
+    pub(crate) fn begin(
+        &mut self,
+        group: &Arc<Group>,
+        number: u32,
+        shared: &SharedRaces,
+        watch: RaceWatch,
+        writes_back: bool,
+    ) {
+        *self = Self {
+            group: Arc::clone(group),
+            shared: Arc::clone(shared),
+            watch,
+            wave: group.waves.start.wrapping_add(number),
+            writes_back,
+            is_news: [true; 2],
+            vector: std::mem::take(&mut self.vector),
+            local: std::mem::take(&mut self.local),
+            ..Self::default()
+        };
+        self.vector.clear();
+        self.local.clear();
+    }
+
+    /// Waits until no more than so many accesses to memory, and to LDS, are incomplete.
+    pub(crate) fn wait(&mut self, vector: usize, local: usize) {
+        let is_first = |len: usize, most: usize| len.saturating_sub(most);
+        self.vector.drain(..is_first(self.vector.len(), vector));
+        self.local.drain(..is_first(self.local.len(), local));
+        self.has_waited |= vector == 0;
+        if self.flushing.as_ref().is_some_and(|(time, _)| *time <= self.complete()) {
+            self.flushed = self.flushing.take();
+            self.is_news = [true; 2];
+        }
+    }
+
+    /// Writes caches back, so that the device sees what it has stored, and what it is behind.
+    pub(crate) fn write_back(&mut self) {
+        let mut clock = self.behind();
+        Arc::make_mut(&mut clock).promote(&self.group.waves);
+        self.issue(Counter::Vector);
+        self.flushing = Some((self.time, clock));
+    }
+
+    /// Invalidates the cache of its compute unit: loads get what it has heard of.
+    pub(crate) fn invalidate(&mut self) {
+        self.listen(false);
+        join(&mut self.clock, &self.seen);
+        self.seen = Arc::default();
+    }
+
+    /// All that it is behind, and its workgroup sees.
+    fn behind(&self) -> Arc<Clock> {
+        let mut clock = Arc::clone(&self.clock);
+        join(&mut clock, &self.seen);
+        clock
+    }
+
+    /// Asks for what was shown where it has read, or for what was in LDS only.
+    fn listen(&mut self, only_lds: bool) {
+        let mut seen = Behind { clock: std::mem::take(&mut self.seen), ..Behind::default() };
+        let [lds, memory] = &mut self.heard;
+        if !(lds.is_empty() && memory.is_empty()) {
+            self.is_news = [true; 2];
+        }
+        for (source, upto) in lds.drain() {
+            let times = |(time, released)| Times { device: 0, group: time - 1, local: released };
+            self.group.lds.lock().acquire(source, upto, &mut seen, times);
+        }
+        if only_lds {
+            seen.heard.drain().for_each(|(source, upto)| {
+                add(memory, source, upto);
+            });
+            self.seen = seen.clock;
+            return;
+        }
+        let mut left: Vec<_> = memory.drain().chain(seen.heard.drain()).collect();
+        let mut asked = Heard::default();
+        while let Some((source, upto)) = left.pop() {
+            if !add(&mut asked, source, upto) {
+                continue;
+            }
+            let mut memory = self.shared.memory.lock();
+            if source == Source::Atomics(GRID) {
+                // Compilers invalidate caches before they wait for the grid, and rely on that behind it.
+                let mut behind = Behind { clock: std::mem::take(&mut self.clock), ..Behind::default() };
+                memory.acquire(source, upto, &mut behind, |_| Times::default());
+                self.clock = behind.clock;
+                left.extend(behind.heard);
+            } else {
+                let times =
+                    |(_, released): Upto| Times { device: released, group: released, local: released };
+                memory.acquire(source, upto, &mut seen, times);
+                left.extend(seen.heard.drain());
+            }
+        }
+        self.seen = seen.clock;
+    }
+
+    /// Notes that its access reads what others may show at these places, once it is executed.
+    pub(crate) fn hear(&mut self, in_memory: bool, places: impl Iterator<Item = (u64, u8)>) {
+        self.reading.extend(places.map(|(at, bytes)| (in_memory, at, bytes)));
+    }
+
+    /// Its latest access is executed.
+    pub(crate) fn settle(&mut self) {
+        if self.reading.is_empty() {
+            return;
+        }
+        for (in_memory, at, bytes) in std::mem::take(&mut self.reading) {
+            let memory = if in_memory { self.shared.memory.lock() } else { self.group.lds.lock() };
+            memory.read(self.wave, at, bytes, |source, upto| {
+                if add(&mut self.heard[usize::from(in_memory)], source, upto) {
+                    self.is_news = [true; 2];
+                }
+            });
+        }
+        if self.heard.iter().any(|heard| heard.len() > HEARD) {
+            self.listen(false);
+        }
+    }
+
+    /// Counts an access of scratch, which is its own, and completes when it is waited for.
+    pub(crate) fn issue_scratch(&mut self) {
+        self.count((None, false));
+    }
+
+    fn count(&mut self, vector: (Option<u32>, bool)) {
+        if self.vector.len() == MOST {
+            self.vector.pop_front();
+        }
+        self.vector.push_back(vector);
+    }
+
+    /// Counts an access, which completes when it is waited for.
+    fn issue(&mut self, counter: Counter) {
+        self.time += 1;
+        match counter {
+            Counter::Vector | Counter::ToLds => {
+                self.count((Some(self.time), counter == Counter::ToLds));
+                self.has_waited = false;
+            }
+            Counter::Local => {
+                if self.local.len() == MOST {
+                    self.local.pop_front();
+                }
+                self.local.push_back(self.time);
+            }
+        }
+    }
+
+    /// The latest of its accesses up to which all to memory are complete.
+    fn complete(&self) -> u32 {
+        self.vector.iter().find_map(|(time, _)| *time).map_or(self.time, |time| time - 1)
+    }
+
+    /// What others come behind that learn of its next access: of that as well, if nothing is left to wait for before it.
+    fn times(&self) -> Times {
+        let Times { device, group, local } = self.done();
+        let with_next = |done: u32| if done == self.time { done + 1 } else { done };
+        Times { device: with_next(device), group: with_next(group), local: with_next(local) }
+    }
+
+    /// Which of its accesses are complete.
+    fn done(&self) -> Times {
+        let complete = self.complete();
+        let to_lds = self.vector.iter().find(|(_, to_lds)| *to_lds).and_then(|(time, _)| *time);
+        let local =
+            self.local.front().copied().into_iter().chain(to_lds).min().map_or(self.time, |time| time - 1);
+        let device = match (self.writes_back, &self.flushed) {
+            (false, _) => complete,
+            (true, Some((time, _))) => *time,
+            (true, None) => 0,
+        };
+        Times { device, group: complete, local }
+    }
+
+    /// What others come behind that learn of what it does next, beside its own accesses; `None` if they know.
+    fn news(&mut self, in_memory: bool) -> Option<Behind> {
+        // The device sees what its workgroup has stored once it has itself waited.
+        let is_settled = !in_memory || self.writes_back || self.complete() == self.time;
+        if !self.is_news[usize::from(in_memory)] || !is_settled {
+            return None;
+        }
+        // What is much to tell is asked for before.
+        self.listen(self.heard[1].len() <= TOLD);
+        self.is_news[usize::from(in_memory)] = false;
+        let mut clock = self.behind();
+        match &self.flushed {
+            _ if !in_memory => {}
+            Some((_, flushed)) => join(&mut clock, flushed),
+            None if self.writes_back => {}
+            None => Arc::make_mut(&mut clock).promote(&self.group.waves),
+        }
+        Some(Behind { clock, heard: self.heard[1].clone() })
+    }
+
+    /// Whether it has waited for all accesses to memory, since there were any.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.has_waited && self.complete() == self.time
+    }
+
+    /// Is at a resource of global wave sync, which all waves of the dispatch meet at.
+    pub(crate) fn meet_all(&mut self) {
+        if self.met.replace(self.time) != Some(self.time) {
+            let times = self.times();
+            let news = self.news(true);
+            let mut memory = self.shared.memory.lock();
+            if let Some(news) = news {
+                memory.publish(self.wave, self.time, news);
+            }
+            memory.release(GRID, self.wave, self.time, times);
+        }
+        self.hear(true, [(GRID, 0)].into_iter());
+    }
+
+    /// Touches bytes of memory or of LDS; an atomic shows there what it comes behind.
+    pub(crate) fn touch(&mut self, in_memory: bool, access: Access, counter: Counter, spans: &[Span]) {
+        let times = self.times();
+        let news = if access.how == How::Read { None } else { self.news(in_memory) };
+        self.issue(counter);
+        let released = if in_memory { times.device } else { times.local };
+        let event = Event::new(self.wave, self.time, released, access);
+        let mut unordered = Vec::new();
+        {
+            let mut memory = if in_memory { self.shared.memory.lock() } else { self.group.lds.lock() };
+            if let Some(news) = news {
+                memory.publish(self.wave, self.time, news);
+            }
+            if access.how == How::Atomic {
+                spans.iter().for_each(|span| memory.release(span.at, self.wave, self.time, times));
+            }
+            let mut is_before = |other: &Event| self.is_behind(in_memory, &access, other);
+            for spans in spans.chunk_by(|one, other| Memory::is_of_one_page(one.at, other.at)) {
+                let page = memory.page(spans[0].at);
+                for span in spans {
+                    let found =
+                        |other: &Event, mask, meeting| unordered.push((*other, span.at, mask, meeting));
+                    page[Memory::place(span.at)].touch(event, span, &mut is_before, found);
+                }
+            }
+        }
+        if !unordered.is_empty() {
+            // Something that it has read before may say otherwise.
+            self.listen(false);
+        }
+        for (other, at, mask, meeting) in unordered {
+            match meeting {
+                Meeting::LoopLoad => self.shared.know_loop(other.access.pc),
+                Meeting::Conflict if self.is_behind(in_memory, &access, &other) => {}
+                _ => self.tell(in_memory, [&event, &other], at, mask, meeting == Meeting::SameInstruction),
+            }
+        }
+        self.poll(in_memory, &access, spans);
+    }
+
+    /// Notes a load of one place: what is loaded there again and again, with no access between, may be a flag that it waits for.
+    fn poll(&mut self, in_memory: bool, access: &Access, spans: &[Span]) {
+        let is_one = spans.first().filter(|first| spans.iter().all(|span| span.at == first.at));
+        let place = is_one.map(|span| (in_memory, span.at, access.pc)).filter(|_| access.how == How::Read);
+        let Some((_, at, pc)) = place else { return self.polled = None };
+        if self.polled == place {
+            self.shared.know_poll(pc);
+        }
+        self.polled = place;
+        // CAST: at most 4.
+        self.hear(in_memory, [(at, spans[0].bytes as u8)].into_iter());
+    }
+
+    /// Whether an access of another wave is before one of its own that comes next.
+    fn is_behind(&self, in_memory: bool, access: &Access, other: &Event) -> bool {
+        let (known, seen) = (self.clock.of(other.wave), || self.seen.of(other.wave));
+        if !in_memory {
+            known.local >= other.time || seen().local >= other.time
+        } else if self.group.waves.contains(&other.wave) {
+            known.group >= other.time || seen().group >= other.time
+        } else {
+            // Plain loads may find something older in the cache, unless that was invalidated.
+            let is_fresh = access.how != How::Read || access.is_coherent;
+            known.device >= other.time || is_fresh && seen().device >= other.time
+        }
+    }
+
+    fn tell(&self, in_memory: bool, [event, other]: [&Event; 2], at: u64, mask: u8, is_same: bool) {
+        let waves = self.group.waves.end - self.group.waves.start;
+        let named = |event: &Event| RaceAccess {
+            workgroup: (event.wave / waves.max(1)).into(),
+            wave: event.wave % waves.max(1),
+            how: event.access.how,
+            pc: event.access.pc,
+        };
+        let first = (at & !3) + u64::from(mask.trailing_zeros());
+        self.shared.add(RaceFinding {
+            kind: if is_same { RaceKind::Lanes } else { RaceKind::Waves },
+            access: named(event),
+            other: Some(named(other)),
+            // CAST: LDS has 64 KiB.
+            byte: if in_memory { RaceByte::Memory(first) } else { RaceByte::Lds(first as u32) },
+            count: mask.count_ones().into(),
+        });
+    }
+
+    /// Notes an access of so many bytes of LDS, if it leaves those that the dispatch has asked for. Says whether it does.
+    pub(crate) fn leaves(&self, access: &Access, offset: u32, bytes: u32) -> bool {
+        let leaves = offset.checked_add(bytes).is_none_or(|end| end > self.group.bytes);
+        if leaves && self.watch.bounds {
+            self.shared.add(RaceFinding {
+                kind: RaceKind::Outside,
+                access: RaceAccess {
+                    workgroup: self.group.number,
+                    wave: self.wave - self.group.waves.start,
+                    how: access.how,
+                    pc: access.pc,
+                },
+                other: None,
+                byte: RaceByte::Lds(offset),
+                count: 1,
+            });
+        }
+        leaves
+    }
+}
+
+/// All waves of a workgroup have met at a barrier, or have ended.
+pub(crate) fn meet<'a>(waves: impl Iterator<Item = &'a mut Racing>) {
+    let mut waves: Vec<_> = waves.collect();
+    waves.iter_mut().for_each(|wave| wave.settle());
+    let (mut clock, mut seen) = (Arc::<Clock>::default(), Arc::default());
+    let mut heard = [Heard::default(), Heard::default()];
+    for wave in &waves {
+        join(&mut clock, &wave.clock);
+        join(&mut seen, &wave.seen);
+        for (heard, more) in heard.iter_mut().zip(&wave.heard) {
+            more.iter().for_each(|(source, upto)| {
+                add(heard, *source, *upto);
+            });
+        }
+    }
+    for wave in &waves {
+        // Waves of a workgroup share a cache, which takes accesses in order.
+        let times = Times { group: wave.time, ..wave.done() };
+        Arc::make_mut(&mut clock).raise(wave.wave, times);
+    }
+    for wave in waves {
+        (wave.clock, wave.seen) = (Arc::clone(&clock), Arc::clone(&seen));
+        wave.heard.clone_from(&heard);
+        wave.is_news = [true; 2];
+    }
+}

@@ -1,0 +1,338 @@
+//! What an instruction accesses, lane by lane, for tools that look at instructions before they are executed.
+
+use std::sync::OnceLock;
+
+use super::{
+    Wave,
+    exec::{
+        access::{Access, is_coherent},
+        kind::Kind,
+        scratch, shape, smem, to_lds,
+    },
+    inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE},
+};
+use crate::isa::{Family, Inst, Operand, Row, Ty, flag};
+
+/// Where a lane's datum lies.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Memory(u64),
+    Lds(u32),
+    Scratch(u32),
+    /// Out of the range of a buffer: nothing is there.
+    Nowhere,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    Load,
+    Store,
+    /// An atomic that takes the place of what was there, whatever that was.
+    Exchange,
+    Atomic,
+}
+
+/// The lanes' places, by dwords.
+pub(super) type Places<'a> = &'a dyn Fn(usize, u32) -> Place;
+
+/// What becomes of the data of a load, or where those of a store come from.
+#[derive(Clone, Copy)]
+pub(super) enum Data {
+    /// Registers from this row on.
+    Rows(usize),
+    /// As [`Data::Rows`], converted as a format says.
+    Formatted(usize),
+    /// LDS.
+    Lds(to_lds::Place),
+}
+
+/// Data that an instruction moves, one for each live lane.
+pub(super) struct Part<'a> {
+    pub(super) action: Action,
+    /// Width and conversion of a lane's datum.
+    pub(super) kind: Kind,
+    pub(super) data: Data,
+    /// Where an atomic puts what was there.
+    pub(super) returned: Option<usize>,
+    pub(super) places: Places<'a>,
+}
+
+/// What an instruction does, and the width and conversion of a lane's datum.
+type Described = (Action, Kind);
+
+/// See [`Described`]: what its name says, once it was asked.
+fn described(row: &Row) -> Described {
+    /// By families and opcodes.
+    static KNOWN: [[OnceLock<Described>; 256]; 17] = [const { [const { OnceLock::new() }; 256] }; 17];
+    let known = &KNOWN[row.family as usize % 17][usize::from(row.opcode) % 256];
+    *known.get_or_init(|| {
+        let action = action(row);
+        (action, kind(row, action))
+    })
+}
+
+fn action(row: &Row) -> Action {
+    let has = |word: &str| row.name.contains(word);
+    match row.family {
+        Family::Ds if row.name.starts_with("ds_read") => Action::Load,
+        Family::Ds if row.name.starts_with("ds_write") => Action::Store,
+        Family::Ds if has("wrxchg") => Action::Exchange,
+        Family::Ds => Action::Atomic,
+        _ if row.shape.has(flag::STORE) => Action::Store,
+        _ if row.shape.has(flag::ATOMIC) && has("_swap") => Action::Exchange,
+        _ if row.shape.has(flag::ATOMIC) => Action::Atomic,
+        _ => Action::Load,
+    }
+}
+
+fn kind(row: &Row, action: Action) -> Kind {
+    let has = |words: &[&str]| words.iter().any(|word| row.name.contains(word));
+    let (low, high) = (has(&["_d16"]), has(&["_d16_hi"]));
+    let signed = has(&["sbyte", "_i8", "sshort", "_i16"]);
+    let atomic = matches!(action, Action::Exchange | Action::Atomic);
+    let byte = has(&["ubyte", "sbyte", "_u8", "_i8", "_b8", "store_byte"]);
+    let short = has(&["short", "_u16", "_i16", "_b16"]);
+    let wide = has(&["_x2", "_b64", "_u64", "_i64", "_f64"]);
+    match (byte, short) {
+        _ if atomic && wide => Kind::B64,
+        _ if atomic => Kind::B32,
+        (true, _) => match (low, high, signed) {
+            (_, true, false) => Kind::U8Hi,
+            (_, true, true) => Kind::I8Hi,
+            (true, false, false) => Kind::U8Lo,
+            (true, false, true) => Kind::I8Lo,
+            (false, false, false) => Kind::U8,
+            (false, false, true) => Kind::I8,
+        },
+        (_, true) => match (low, high, signed) {
+            (_, true, _) => Kind::B16Hi,
+            (true, false, _) => Kind::B16Lo,
+            (false, false, false) => Kind::U16,
+            (false, false, true) => Kind::I16,
+        },
+        // Of two data, which only DS has, each is as wide as the name says.
+        _ if row.shape.has(flag::OFFSET2) => {
+            if wide {
+                Kind::B64
+            } else {
+                Kind::B32
+            }
+        }
+        _ => {
+            let buffer = matches!(row.family, Family::Mubuf | Family::Mtbuf);
+            let ty = if action == Action::Load || buffer { row.shape.dst } else { row.shape.src[1] };
+            match ty.dwords() {
+                0 | 1 => Kind::B32,
+                2 => Kind::B64,
+                3 => Kind::B96,
+                _ => Kind::B128,
+            }
+        }
+    }
+}
+
+fn register(op: Operand) -> usize {
+    op.row().unwrap_or(0)
+}
+
+/// The vector registers that hold the addresses of an instruction of DS, FLAT, GLOBAL, SCRATCH, MUBUF or MTBUF.
+pub(super) fn address_rows(wave: &Wave, inst: &Inst) -> impl Iterator<Item = usize> {
+    let (family, first) = (inst.row.family, inst.src[0].row());
+    let (first, wide, second) = match family {
+        Family::Ds if has_no_address(inst) || is_gws(inst) => (None, false, None),
+        Family::Ds => (first, false, None),
+        Family::Mubuf | Family::Mtbuf => {
+            let access = Access::new(wave, inst);
+            let mut rows = access.registers();
+            (rows.next(), false, rows.next())
+        }
+        Family::Flat => (first, true, None),
+        Family::Global => (first, inst.src[2] == Operand::NONE, None),
+        _ => (scratch::offsets(wave, inst).1, false, None),
+    };
+    first.into_iter().flat_map(move |row| row..=row + usize::from(wide)).chain(second)
+}
+
+/// Whether an instruction of DS moves data between lanes and leaves LDS alone.
+pub(super) fn is_permutation(inst: &Inst) -> bool {
+    matches!(inst.row.opcode, DS_SWIZZLE | DS_PERMUTE | DS_BPERMUTE)
+}
+
+/// Whether an instruction of DS is about a resource of global wave sync.
+pub(super) fn is_gws(inst: &Inst) -> bool {
+    inst.row.name.starts_with("ds_gws_")
+}
+
+/// Whether an instruction of DS has its address in M0.
+fn has_no_address(inst: &Inst) -> bool {
+    let name = inst.row.name;
+    name.contains("addtid") || matches!(name, "ds_append" | "ds_consume")
+}
+
+/// Tells `each` what an instruction of DS accesses.
+pub(super) fn local(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
+    let name = inst.row.name;
+    if is_gws(inst) || is_permutation(inst) || name == "ds_nop" {
+        return;
+    }
+    let m0 = wave.m0() & 0xffff;
+    let in_m0 = has_no_address(inst);
+    let by_lane = in_m0 && name.contains("addtid");
+    let [address, data, second] = inst.src;
+    let at = |lane: usize, offset: u32| match in_m0 {
+        // CAST: below 64.
+        true if by_lane => m0.wrapping_add(offset).wrapping_add(4 * lane as u32),
+        true => m0.wrapping_add(offset),
+        false => wave.row(register(address))[lane].wrapping_add(offset),
+    };
+    let (action, kind) = described(inst.row);
+    let dst = inst.dst.row();
+    let row = match action {
+        Action::Load => register(inst.dst),
+        // The data of `ds_write_addtid_b32` stand where others have the address.
+        _ if data == Operand::NONE => register(address),
+        _ => register(data),
+    };
+    if inst.row.shape.has(flag::OFFSET2) {
+        let unit = kind.bytes() * if name.contains("st64") { 64 } else { 1 };
+        let both = [(inst.imm as u32, 0), (inst.literal, kind.registers())];
+        for (offset, behind) in both {
+            let row = match action {
+                Action::Load => row + behind,
+                _ if behind > 0 => register(second),
+                _ => row,
+            };
+            let returned = dst.filter(|_| action == Action::Exchange).map(|dst| dst + behind);
+            let places = |lane, on| Place::Lds(at(lane, offset * unit).wrapping_add(on));
+            each(&Part { action, kind, data: Data::Rows(row), returned, places: &places });
+        }
+        return;
+    }
+    let returned = dst.filter(|_| action != Action::Load);
+    let places = |lane, on| Place::Lds(at(lane, inst.imm as u32).wrapping_add(on));
+    each(&Part { action, kind, data: Data::Rows(row), returned, places: &places });
+}
+
+/// Tells `each` what an instruction of FLAT, GLOBAL or SCRATCH accesses.
+pub(super) fn flat(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
+    let (row, family) = (inst.row, inst.row.family);
+    let [address, data, scalar] = inst.src;
+    if row.shape.has(flag::CACHE) {
+        return;
+    }
+    let first = register(address);
+    let has_scalar = family == Family::Global && scalar != Operand::NONE;
+    let (base, offsets) = match family {
+        Family::Scratch => scratch::offsets(wave, inst),
+        _ => (0, None),
+    };
+    let scalar = if has_scalar { wave.scalar64(scalar, inst) } else { 0 };
+    let offset = i64::from(inst.imm);
+    let apertures = &wave.surroundings.apertures;
+    let places = |lane: usize, on: u32| match family {
+        Family::Scratch => {
+            let lane = offsets.map_or(0, |row| wave.row(row)[lane]);
+            Place::Scratch(base.wrapping_add(lane).wrapping_add(on))
+        }
+        Family::Global if has_scalar => {
+            let lane = u64::from(wave.row(first)[lane]);
+            Place::Memory(scalar.wrapping_add_signed(offset).wrapping_add(lane).wrapping_add(on.into()))
+        }
+        Family::Global => {
+            Place::Memory(shape::lane_address(wave, first, offset, lane).wrapping_add(on.into()))
+        }
+        _ => {
+            let at = shape::lane_address(wave, first, offset, lane).wrapping_add(on.into());
+            // CAST: what is within an aperture.
+            match at >> 32 {
+                high if high == apertures.shared >> 32 => Place::Lds(at as u32),
+                high if high == apertures.private >> 32 => Place::Scratch(at as u32),
+                _ => Place::Memory(at),
+            }
+        }
+    };
+    let (action, kind) = described(row);
+    let moved = match action {
+        Action::Load if inst.dst == Operand::NONE => Data::Lds(to_lds::Place::of_flat(wave, inst)),
+        Action::Load => Data::Rows(register(inst.dst)),
+        _ => Data::Rows(register(data)),
+    };
+    let returned = inst.dst.row().filter(|_| matches!(action, Action::Exchange | Action::Atomic));
+    each(&Part { action, kind, data: moved, returned, places: &places });
+}
+
+/// Tells `each` what an instruction of MUBUF or MTBUF accesses.
+pub(super) fn buffer(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
+    let (row, shape) = (inst.row, &inst.row.shape);
+    if shape.has(flag::CACHE) || shape.src[1] == Ty::No {
+        return;
+    }
+    let is_formatted = row.name.contains("format");
+    let access = if is_formatted { Access::formatted(wave, inst) } else { Access::new(wave, inst) };
+    let start = access.scratch(wave);
+    let places = |lane: usize, on: u32| match start {
+        Some(start) => {
+            let lane = access.offsets.map_or(0, |row| wave.row(row)[lane]);
+            Place::Scratch(start.wrapping_add(lane).wrapping_add(on))
+        }
+        None => {
+            let place = access.advance(access.lane(wave, lane), on);
+            if access.excludes(place, 1) { Place::Nowhere } else { Place::Memory(access.address(place)) }
+        }
+    };
+    let (action, kind) = described(row);
+    let first = register(inst.dst);
+    let is_lds = action == Action::Load && inst.word0 & 1 << 16 != 0 || row.name.contains("_lds_");
+    let data = match is_lds {
+        true => Data::Lds(to_lds::Place::of_buffer(wave, inst)),
+        false if is_formatted => Data::Formatted(first),
+        false => Data::Rows(first),
+    };
+    let returns = !matches!(action, Action::Load | Action::Store) && is_coherent(inst);
+    each(&Part { action, kind, data, returned: returns.then_some(first), places: &places });
+}
+
+/// The dwords that an instruction of SMEM accesses.
+pub(super) struct Dwords {
+    pub(super) count: u16,
+    buffer: Option<smem::Buffer>,
+    start: u64,
+}
+
+impl Dwords {
+    /// The dwords, if it is one that has an address.
+    pub(super) fn of(wave: &Wave, inst: &Inst) -> Option<Self> {
+        let (shape, opcode) = (&inst.row.shape, inst.row.opcode);
+        if shape.has(flag::NO_ADDR) || shape.dst == Ty::No {
+            return None;
+        }
+        // Opcodes of SMEM (MI200 ISA, 12.6).
+        let is_scratch = matches!(opcode, 5..=7 | 21..=23);
+        let buffer = Self::has_buffer(inst).then(|| smem::Buffer::new(wave, inst));
+        let start = match is_scratch {
+            true => smem::address::<64>(wave, inst),
+            false => smem::address::<1>(wave, inst),
+        };
+        Some(Self { count: shape.dst.dwords(), buffer, start })
+    }
+
+    /// Whether the instruction reaches memory through a buffer resource.
+    pub(super) fn has_buffer(inst: &Inst) -> bool {
+        matches!(inst.row.opcode, 8..=12 | 24..=26 | 64..=108)
+    }
+
+    /// Whether it loads and does nothing else.
+    pub(super) fn loads(inst: &Inst) -> bool {
+        inst.row.opcode < 16
+    }
+
+    /// The address of one of them, unless it is out of the range of a buffer.
+    pub(super) fn at(&self, n: u16) -> Option<u64> {
+        let on = 4 * u64::from(n);
+        match &self.buffer {
+            Some(buffer) => buffer.address(on, 4),
+            None => Some(self.start.wrapping_add(on)),
+        }
+    }
+}
