@@ -38,6 +38,17 @@ const UNCALLED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "takes or removes functions that the library calls from then on, whoever calls it",
+        &[
+            "hipEnableActivityCallback",
+            "hipInitActivityCallback",
+            "hipRegisterActivityCallback",
+            "hipRegisterApiCallback",
+            "hipRemoveActivityCallback",
+            "hipRemoveApiCallback",
+        ],
+    ),
+    (
         "needs a context of the deprecated kind, of which there is one for each device",
         &["hipCtxDisablePeerAccess", "hipCtxEnablePeerAccess", "hipCtxSynchronize"],
     ),
