@@ -154,7 +154,7 @@ fn lanes_and_waves_that_do_not_come_together_are_found() {
 #[test]
 fn what_depends_on_bytes_that_nothing_has_written_is_found() {
     let Some(corpus) = Corpus::of("init") else { return };
-    corpus.holds(30, &["", "1"]);
+    corpus.holds(31, &["", "1"]);
     let finished = corpus.check(&[], &["written_in_part", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: stream 1 (kernel double_all");
     let line = "to[n] = 2 * from[n];";

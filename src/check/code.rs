@@ -15,21 +15,26 @@ use parking_lot::Mutex;
 
 use super::{finding::Code, report};
 
-/// A kernel that was loaded: the symbol of its descriptor, and the code object.
-type Kernel = (Box<str>, Bytes<'static>);
+/// A kernel that was loaded: the symbol of its descriptor, the code object, and whether it is one of the runtime's.
+type Kernel = (Box<str>, Bytes<'static>, bool);
 
 /// By the address of the descriptor. A later kernel there takes the place of an earlier one.
 static KERNELS: LazyLock<Mutex<HashMap<u64, Kernel>>> = LazyLock::new(Mutex::default);
 
 /// Takes note of a kernel that may be dispatched.
-pub(crate) fn kernel_loaded(descriptor: u64, symbol: &str, object: &Bytes<'static>) {
-    KERNELS.lock().insert(descriptor, (symbol.into(), object.clone()));
+pub(crate) fn kernel_loaded(descriptor: u64, symbol: &str, object: &Bytes<'static>, is_own: bool) {
+    KERNELS.lock().insert(descriptor, (symbol.into(), object.clone(), is_own));
+}
+
+/// Whether the kernel of a dispatch is one of the runtime's.
+pub(super) fn is_own(dispatch: &Dispatched<'_>) -> bool {
+    KERNELS.lock().get(&dispatch.kernel_object).is_some_and(|(.., is_own)| *is_own)
 }
 
 /// Where the code of a dispatch is, in a file beside the report; nowhere, if there is no report or the kernel is not known.
 pub(super) fn of(dispatch: &Dispatched<'_>) -> Code {
     let known = KERNELS.lock().get(&dispatch.kernel_object).cloned();
-    let Some((symbol, object)) = known else { return Code::default() };
+    let Some((symbol, object, _)) = known else { return Code::default() };
     let mut hasher = DefaultHasher::new();
     object.hash(&mut hasher);
     let Some(path) = report::beside(&format!("{:x}.co", hasher.finish())) else { return Code::default() };

@@ -11,7 +11,7 @@ use std::{
 
 use emulator::{
     Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, SyncFinding,
-    Touched, UninitByte, UninitFinding,
+    Touched, UninitByte, UninitFinding, UninitKind,
 };
 use parking_lot::Mutex;
 
@@ -380,6 +380,10 @@ impl State {
             self.found.push(Finding::Refused { fault, place, what, address, bytes, code, access, near });
         }
         for &UninitFinding { kind, workgroup, wave, lane, pc, read, byte, count } in dispatch.uninit {
+            // The runtime's wait for a value reads what is there before it is written, too.
+            if kind == UninitKind::Branch && code::is_own(dispatch) {
+                continue;
+            }
             let (place, what) = named();
             let [pc, read] = [pc, read].map(pc_of);
             let names = [what.clone(), format!("{kind:?}"), pc.to_string(), read.to_string()];

@@ -350,7 +350,7 @@ impl KernelCode {
             names::remember(object, name);
         }
         if device.0.system.is_checked() {
-            check::kernel_loaded(object, &kernel.metadata.symbol, loaded.object.bytes());
+            check::kernel_loaded(object, &kernel.metadata.symbol, loaded.object.bytes(), loaded.is_own);
         }
         let meta = kernel.metadata;
         let args: Box<[Arg]> = meta.args.clone().into();

@@ -1,4 +1,6 @@
 // What depends on bytes that nothing has written: `aqlipse check init`.
+#include <unistd.h>
+
 #include <vector>
 
 #include "cases.h"
@@ -403,6 +405,26 @@ static void download_of_a_graph() {
   CHECK(hipStreamSynchronize(stream));
 }
 
+// A wait looks at the flag before it is written, too.
+static void waited_for() {
+  int *flag = allocate(sizeof(int)), *data = allocate();
+  hipStream_t reader, writer;
+  CHECK(hipStreamCreateWithFlags(&reader, hipStreamNonBlocking));
+  CHECK(hipStreamCreateWithFlags(&writer, hipStreamNonBlocking));
+  auto wait = [&] { CHECK(hipStreamWaitValue32(reader, flag, 7, hipStreamWaitValueEq, ~0u)); };
+  if (!defect) {
+    wait();
+    usleep(20000);
+    CHECK(hipMemsetAsync(data, 1, N * sizeof(int), writer));
+  }
+  CHECK(hipStreamWriteValue32(writer, flag, 7, 0));
+  if (defect) {
+    CHECK(hipStreamSynchronize(writer));
+    wait();
+  }
+  double_all<<<N / THREADS, THREADS, 0, reader>>>(out, data);
+}
+
 static const Case CASES[] = {
     {"written_in_part", written_in_part},
     {"no_memset", no_memset},
@@ -434,6 +456,7 @@ static const Case CASES[] = {
     {"kernel_that_stops_early", kernel_that_stops_early},
     {"counter_that_nobody_counts", counter_that_nobody_counts},
     {"download_of_a_graph", download_of_a_graph},
+    {"waited_for", waited_for},
 };
 
 int main(int argc, char** argv) {
