@@ -251,8 +251,8 @@ impl Drop for Waiting {
 /// The process whose work is noted; 0 until any is.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Noted and not read yet, and what the listener wants to know of it.
-static NOTED: Mutex<Vec<(Noted, Option<Begun>)>> = Mutex::new(Vec::new());
+/// Noted and not read yet, when it was noted, and what the listener wants to know of it.
+static NOTED: Mutex<Vec<(Noted, u64, Option<Begun>)>> = Mutex::new(Vec::new());
 
 /// Has emulated devices say from now on where workgroups run, if that is recorded: before code runs there.
 pub(crate) fn start() {
@@ -286,10 +286,11 @@ pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
     let these: Vec<_> = these.into_iter().map(|noted| (Begun::new(noted.task), noted)).collect();
     let mut noted = NOTED.lock();
     let known = noted.len();
-    noted.extend(these.into_iter().map(|(begun, noted)| (noted, begun)));
-    let recorded = noted[known..].iter().filter(|(noted, _)| noted.launch.is_recorded);
-    recorded.for_each(|(noted, _)| units::expect(noted.signal.handle().handle));
-    if let Some((last, _)) = noted[known..].last() {
+    let now = recorder::now();
+    noted.extend(these.into_iter().map(|(begun, noted)| (noted, now, begun)));
+    let recorded = noted[known..].iter().filter(|(noted, ..)| noted.launch.is_recorded);
+    recorded.for_each(|(noted, ..)| units::expect(noted.signal.handle().handle));
+    if let Some((last, ..)) = noted[known..].last() {
         let name = match last.launch.executable {
             Some(executable) => format!("executable {executable}").into(),
             None => last.work.name.clone(),
@@ -322,8 +323,8 @@ fn read() {
     }
     let Ok(clock) = Clock::now() else { return };
     let mut over: Vec<_> = noted
-        .extract_if(.., |(noted, _)| noted.signal.is_over())
-        .filter_map(|(noted, begun)| {
+        .extract_if(.., |(noted, ..)| noted.signal.is_over())
+        .filter_map(|(noted, since, begun)| {
             let on_units = units::take(noted.signal.handle().handle);
             // A fault has taken it otherwise.
             let time = || match noted.place {
@@ -331,7 +332,11 @@ fn read() {
                 Place::Engine(_) => noted.signal.copy_time(),
             };
             let time = noted.signal.has_fired().then(time)?.ok()?;
-            Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted, begun, on_units))
+            let (start, end) = (clock.on_timeline(time.start), clock.on_timeline(time.end));
+            // ROCr puts the times of its devices on the host's clock as it estimates that. What a queue gets begins later.
+            let since = if matches!(noted.place, Place::Queue(_)) { since } else { start };
+            let start = start.max(since);
+            Some(((start, end.max(start)), noted, begun, on_units))
         })
         .collect();
     drop(noted);
