@@ -1,5 +1,6 @@
 // What a profiler is told of devices: which operations, on whose thread, with which records, and when.
 // proves: hipInitActivityCallback, hipEnableActivityCallback
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -19,9 +20,9 @@ struct Record {
 
 std::thread::id caller;
 uint64_t announced = 0;
-// Records come on any thread.
+// Records come on any thread and in any order.
 std::mutex lock;
-std::vector<std::string> ended;
+std::vector<std::pair<uint64_t, std::string>> ended;
 size_t printed = 0;
 bool has_times = true;
 
@@ -38,7 +39,7 @@ void on_op(uint32_t op, void* given, void* arg) {
                   static_cast<unsigned long long>(record->correlation_id), hipGetCmdName(record->kind),
                   record->domain, op, record->op, record->device_id, static_cast<const char*>(arg));
     std::lock_guard<std::mutex> guard(lock);
-    ended.push_back(text);
+    ended.emplace_back(record->correlation_id, text);
     has_times &= record->begin_ns != 0 && record->begin_ns <= record->end_ns;
 }
 
@@ -56,7 +57,8 @@ void settle(hipStream_t stream) {
         (void)hipPeekAtLastError();
     }
     std::lock_guard<std::mutex> guard(lock);
-    for (; printed < ended.size(); ++printed) line("  %s", ended[printed].c_str());
+    std::sort(ended.begin() + printed, ended.end());
+    for (; printed < ended.size(); ++printed) line("  %s", ended[printed].second.c_str());
     line("over: %zu of %llu", ended.size(), static_cast<unsigned long long>(announced));
 }
 
