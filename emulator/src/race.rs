@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use self::shadow::Memory;
 pub(crate) use self::{
     shadow::{Access, Span},
-    wave::{Counter, Group, Racing, meet},
+    wave::{Counter, Group, Racing, Spans, meet},
 };
 
 /// How a byte is touched.

@@ -210,7 +210,7 @@ __global__ void between_blocks(int* out, bool defect) {
 
 __global__ void in_place(int* out, bool defect) {
   int mine = T * blockIdx.x + threadIdx.x;
-  // The next block's first element, read from what nobody writes or from where it is written.
+  // The next block's first element, read from what no block writes or from where it is written.
   int next = out[mine + 1 + (defect ? 0 : 4 * T)];
   out[mine] = next + 1;
 }

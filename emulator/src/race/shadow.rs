@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use smallvec::SmallVec;
+
 use super::{
     How,
     clock::{Clock, Times, join},
@@ -40,15 +42,17 @@ pub(crate) struct Access {
     pub(crate) is_atomic_store: bool,
     /// Whether it is an atomic that compares.
     pub(crate) compares: bool,
+    /// Whether what it stores is loaded by the same instruction, so that it is not known here.
+    pub(crate) is_unknown: bool,
     /// A bit for each byte of the dword; here, where it costs an event no room.
-    pub(super) mask: u8,
+    mask: u8,
 }
 
 impl Access {
     /// An access of which nothing else is known.
     pub(crate) fn new(how: How, pc: u64) -> Self {
-        let (is_coherent, may_meet_atomics, is_atomic_store, compares) = Default::default();
-        Self { how, pc, is_coherent, may_meet_atomics, is_atomic_store, compares, mask: 0 }
+        let (is_coherent, may_meet_atomics, is_atomic_store, compares, is_unknown) = Default::default();
+        Self { how, pc, is_coherent, may_meet_atomics, is_atomic_store, compares, is_unknown, mask: 0 }
     }
 
     /// The access, of LDS, which has no cache.
@@ -102,7 +106,8 @@ impl Event {
 
     /// Whether two stores leave different values.
     fn differs(&self, other: &Self) -> bool {
-        (self.value ^ other.value) & bits(self.access.mask & other.access.mask) != 0
+        let is_unknown = self.access.is_unknown || other.access.is_unknown;
+        is_unknown || (self.value ^ other.value) & bits(self.access.mask & other.access.mask) != 0
     }
 
     /// Whether what conflicts with `self` conflicts with `later` too, which comes behind.
@@ -136,11 +141,7 @@ pub(super) enum Cell {
     #[default]
     Untouched,
     One(Event),
-    #[expect(
-        clippy::box_collection,
-        reason = "a dword that several waves touch is rare, and a vector is large"
-    )]
-    Several(Box<Vec<Event>>),
+    Several(Box<SmallVec<[Event; 4]>>),
 }
 
 /// The shadow of 4 bytes (ADR 57).
@@ -201,8 +202,9 @@ impl Cell {
                 });
                 let alike = |other: &&Event| other.access.how == event.access.how;
                 if events.iter().filter(alike).count() >= REMEMBERED {
-                    let place = events.iter().rposition(|other| alike(&other));
-                    place.map(|place| events.remove(place));
+                    // PANIC: there are several.
+                    let latest = events.iter().rposition(|other| alike(&other)).expect("one that is alike");
+                    events.remove(latest);
                 }
                 events.push(event);
             }
@@ -220,6 +222,8 @@ impl Cell {
 const PAGE: u64 = 4096;
 /// Clocks of a wave that are remembered.
 const CLOCKS: usize = 256;
+/// Atomics at a place that are told apart: of earlier ones, a wave that has read the place comes behind all.
+const RELEASES: usize = 4096;
 
 /// What an atomic has shown of its wave.
 #[derive(Clone, Copy)]
@@ -273,7 +277,7 @@ impl Behind {
 /// What the atomics at a place have shown.
 #[derive(Default)]
 struct Place {
-    /// All that somebody has asked for.
+    /// All that waves have asked for.
     shown: Behind,
     /// What came behind that.
     recent: Vec<Release>,
@@ -335,6 +339,24 @@ impl Memory {
             Some(last) if last.wave == wave => *last = release,
             _ => place.recent.push(release),
         }
+        if place.recent.len() == RELEASES {
+            self.fold(at, RELEASES / 2);
+        }
+    }
+
+    /// Adds the first so many atomics at a place to what all that read it come behind.
+    fn fold(&mut self, at: u64, count: usize) {
+        // Not in its place while others are looked up.
+        let Some(mut place) = self.places.remove(&at) else { return };
+        for release in &place.recent[..count] {
+            if let Some(known) = self.behind(release.wave, release.time) {
+                place.shown.join(known);
+            }
+        }
+        for release in place.recent.drain(..count) {
+            Arc::make_mut(&mut place.shown.clock).raise(release.wave, release.times);
+        }
+        self.places.insert(at, place);
     }
 
     /// What a wave has read at a place, if others may have shown something there.
@@ -359,19 +381,9 @@ impl Memory {
     ) {
         match source {
             Source::Atomics(at) => {
-                let (last, _) = upto;
-                let Some(mut place) = self.places.remove(&at) else { return };
-                let later = place.recent.partition_point(|release| release.number <= last);
-                for release in &place.recent[..later] {
-                    if let Some(known) = self.behind(release.wave, release.time) {
-                        place.shown.join(known);
-                    }
-                }
-                for release in place.recent.drain(..later) {
-                    Arc::make_mut(&mut place.shown.clock).raise(release.wave, release.times);
-                }
-                behind.join(&place.shown);
-                self.places.insert(at, place);
+                let Some(place) = self.places.get(&at) else { return };
+                self.fold(at, place.recent.partition_point(|release| release.number <= upto.0));
+                behind.join(&self.places[&at].shown);
             }
             Source::Stores(wave) => {
                 if let Some(known) = self.behind(wave, upto.0) {

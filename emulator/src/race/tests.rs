@@ -164,12 +164,45 @@ fn the_load_of_a_loop_that_compares_is_none() {
         for wave in [0, 2] {
             let span = Span { at: 4, bytes: 4, value: 0 };
             waves.waves[wave].touch(true, Access::new(How::Read, 8), Counter::Vector, &[span]);
-            let access = Access { compares, ..Access::new(How::Atomic, 16) };
+            let mut access = Access::new(How::Atomic, 16);
+            access.compares = compares;
             waves.waves[wave].touch(true, access, Counter::Vector, &[span]);
         }
         waves.shared.take().len()
     };
     assert_eq!((found(true), found(false)), (0, 1));
+}
+
+#[test]
+fn stores_of_what_is_loaded_by_the_same_instruction_may_differ() {
+    let found = |is_unknown: bool| {
+        let waves = &mut Waves::new(false, false);
+        for wave in [0, 1] {
+            let mut access = Access::new(How::Write, 8);
+            access.is_unknown = is_unknown;
+            let span = Span { at: 4, bytes: 4, value: 0 };
+            waves.waves[wave].touch(false, access, Counter::ToLds, &[span]);
+        }
+        waves.shared.take().len()
+    };
+    assert_eq!((found(true), found(false)), (1, 0));
+}
+
+#[test]
+fn what_many_atomics_at_a_place_have_shown_is_kept_together() {
+    let mut waves = Waves::new(true, false);
+    for (wave, step) in [(0, Write(1)), (0, Wait)] {
+        waves.step(wave, step);
+    }
+    for _ in 0..10_000 {
+        waves.step(0, Atomic(2));
+        waves.step(0, Wait);
+        waves.step(3, Atomic(2));
+    }
+    for (wave, step) in [(2, Atomic(2)), (2, Invalidate), (2, Read(1))] {
+        waves.step(wave, step);
+    }
+    assert!(waves.shared.take().is_empty());
 }
 
 #[test]

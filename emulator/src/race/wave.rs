@@ -50,6 +50,13 @@ const TOLD: usize = 4;
 /// What all waves of a dispatch meet at: no address of memory.
 const GRID: u64 = u64::MAX;
 
+/// Where the lanes of an instruction touch memory, and LDS.
+#[derive(Default)]
+pub(crate) struct Spans {
+    pub(crate) memory: Vec<Span>,
+    pub(crate) lds: Vec<Span>,
+}
+
 /// A wave's part.
 #[derive(Default)]
 pub(crate) struct Racing {
@@ -76,6 +83,8 @@ pub(crate) struct Racing {
     seen: Arc<Clock>,
     /// What it has read in LDS and in memory, where others may have shown something, and not asked for.
     heard: [Heard; 2],
+    /// Room for what an instruction touches.
+    pub(crate) room: Spans,
     /// Places of memory and of LDS that its latest access reads.
     reading: Vec<(bool, u64, u8)>,
     /// Whether it is behind more than it has published, to readers of memory and to those of LDS.
@@ -103,6 +112,7 @@ impl Racing {
             wave: group.waves.start.wrapping_add(number),
             writes_back,
             is_news: [true; 2],
+            room: std::mem::take(&mut self.room),
             vector: std::mem::take(&mut self.vector),
             local: std::mem::take(&mut self.local),
             ..Self::default()
@@ -196,7 +206,8 @@ impl Racing {
         if self.reading.is_empty() {
             return;
         }
-        for (in_memory, at, bytes) in std::mem::take(&mut self.reading) {
+        let mut reading = std::mem::take(&mut self.reading);
+        for (in_memory, at, bytes) in reading.drain(..) {
             let memory = if in_memory { self.shared.memory.lock() } else { self.group.lds.lock() };
             memory.read(self.wave, at, bytes, |source, upto| {
                 if add(&mut self.heard[usize::from(in_memory)], source, upto) {
@@ -204,6 +215,7 @@ impl Racing {
                 }
             });
         }
+        self.reading = reading;
         if self.heard.iter().any(|heard| heard.len() > HEARD) {
             self.listen(false);
         }

@@ -7,8 +7,8 @@ use super::{
     exec::{cached::bypasses, kind, shape},
 };
 use crate::{
-    isa::{Family, Inst, Target, flag},
-    race::{Access, Counter, How, Racing, Span},
+    isa::{Family, Inst, Operand, Target, flag},
+    race::{Access, Counter, How, RaceWatch, Racing, Span, Spans},
 };
 
 // Opcodes of their families (MI200 ISA, 12).
@@ -19,17 +19,30 @@ const BUFFER_INVL2: u16 = 41;
 /// SC1 of MUBUF.
 const SC1: u32 = 1 << 15;
 
+/// The families of which instructions are looked at, a bit each: all that touch memory or wait, for the order; for bounds those
+/// that touch LDS.
+pub(super) const fn families(watch: RaceWatch) -> u32 {
+    const fn bits(families: &[Family]) -> u32 {
+        match families {
+            [first, rest @ ..] => 1 << *first as u32 | bits(rest),
+            [] => 0,
+        }
+    }
+    use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sopp};
+    match (watch.order, watch.bounds) {
+        (true, _) => bits(&[Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sopp]),
+        (false, true) => bits(&[Ds, Flat]),
+        (false, false) => 0,
+    }
+}
+
 impl Wave {
     /// Looks at an instruction that is about to be executed, if the wave is watched.
     #[cold]
     pub(super) fn follow_races(&mut self, inst: &Inst) {
-        use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sopp};
+        use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Sopp};
         let family = inst.row.family;
-        if !matches!(family, Ds | Flat | Global | Mtbuf | Mubuf | Scratch | Smem | Sopp) {
-            return;
-        }
-        // Bounds are LDS's.
-        let is_watched = |racing: &Racing| racing.watch.order || matches!(family, Ds | Flat);
+        let is_watched = |racing: &Racing| families(racing.watch) >> family as u32 & 1 != 0;
         if !self.racing.as_deref().is_some_and(is_watched) {
             return;
         }
@@ -46,6 +59,7 @@ impl Wave {
             Mubuf if inst.row.shape.has(flag::CACHE) => look.maintain(&mut racing),
             Ds if accesses::is_gws(inst) => racing.meet_all(),
             Ds => accesses::local(self, inst, |part| look.part(&mut racing, part)),
+            Flat | Scratch if look.is_private() => racing.issue_scratch(),
             Flat | Global | Scratch => accesses::flat(self, inst, |part| look.part(&mut racing, part)),
             Mubuf | Mtbuf => accesses::buffer(self, inst, |part| look.part(&mut racing, part)),
             _ => look.scalar(&mut racing),
@@ -61,13 +75,6 @@ struct Look<'a> {
     pc: u64,
 }
 
-/// Where lanes touch memory, and LDS.
-#[derive(Default)]
-struct Spans {
-    memory: Vec<Span>,
-    lds: Vec<Span>,
-}
-
 impl Look<'_> {
     /// An instruction that writes back or invalidates caches.
     fn maintain(&self, racing: &mut Racing) {
@@ -81,6 +88,18 @@ impl Look<'_> {
         }
     }
 
+    /// Whether an instruction of FLAT or SCRATCH reaches nothing but scratch. Code that is not optimized does hardly anything else.
+    fn is_private(&self) -> bool {
+        let Some(address) = self.inst.src[0].row().filter(|_| self.inst.row.family == Family::Flat) else {
+            // Loads to LDS have no register for their data.
+            return self.inst.row.shape.has(flag::STORE) || self.inst.dst != Operand::NONE;
+        };
+        let high = self.wave.row(address + 1);
+        // CAST: the low half of the aperture's base is zero.
+        let private = (self.wave.surroundings.apertures.private >> 32) as u32;
+        shape::lanes(self.wave.exec).all(|lane| high[lane] == private)
+    }
+
     fn scalar(&self, racing: &mut Racing) {
         let Some(dwords) = Dwords::of(self.wave, self.inst).filter(|_| racing.watch.order) else { return };
         let shape = &self.inst.row.shape;
@@ -89,10 +108,9 @@ impl Look<'_> {
             (_, true) => How::Write,
             _ => How::Read,
         };
-        // CAST: what a scalar register stores is not compared.
         let spans: Vec<_> = (0..dwords.count)
-            .filter_map(|n| dwords.at(n))
-            .map(|at| Span { at, bytes: 4, value: 0 })
+            .filter_map(|n| Some((dwords.at(n)?, self.wave.scalar(Operand(self.inst.dst.0 + n), self.inst))))
+            .map(|(at, value)| Span { at, bytes: 4, value })
             .collect();
         racing.touch(true, self.access(racing, how), Counter::Local, &spans);
     }
@@ -118,6 +136,7 @@ impl Look<'_> {
         access.compares = how == How::Atomic && inst.row.name.contains("cmp");
         (access.is_coherent, access.may_meet_atomics) = (is_coherent, may_meet_atomics);
         access.is_atomic_store = is_atomic_store;
+        access.is_unknown = inst.row.name.contains("_lds_");
         access
     }
 
@@ -132,13 +151,21 @@ impl Look<'_> {
             return;
         }
         let access = self.access(racing, how);
-        let mut spans = Spans::default();
+        let mut spans = std::mem::take(&mut racing.room);
+        spans.memory.clear();
+        spans.lds.clear();
         for lane in shape::lanes(self.wave.exec) {
             self.lane(racing, part, &access, lane, &mut spans);
         }
-        if !racing.watch.order {
-            return;
+        if racing.watch.order {
+            self.touch(racing, part, access, &spans);
         }
+        racing.room = spans;
+    }
+
+    /// Notes what the lanes touch.
+    fn touch(&self, racing: &mut Racing, part: &Part<'_>, access: Access, spans: &Spans) {
+        let how = access.how;
         let to_lds = match (part.data, how) {
             (Data::Lds(_), How::Read) => Counter::ToLds,
             _ => Counter::Vector,
@@ -152,7 +179,9 @@ impl Look<'_> {
             let lanes = shape::lanes(self.wave.exec).filter_map(|lane| place.lane(self.wave, lane));
             let spans: Vec<_> = lanes.map(|at| Span { at: at.into(), bytes: 4, value: 0 }).collect();
             let how = if how == How::Read { How::Write } else { How::Read };
-            racing.touch(false, Access::new(how, self.pc), to_lds, &spans);
+            let mut access = Access::new(how, self.pc);
+            access.is_unknown = true;
+            racing.touch(false, access, to_lds, &spans);
         } else if !spans.lds.is_empty() {
             racing.touch(false, access.in_lds(), Counter::Local, &spans.lds);
         }
@@ -162,10 +191,10 @@ impl Look<'_> {
             How::Atomic => part.returned.is_some(),
         };
         if hears {
-            let places = |spans: &[Span]| spans.iter().map(|span| (span.at, 4)).collect::<Vec<_>>();
-            racing.hear(true, places(&spans.memory).into_iter());
+            let places = |span: &Span| (span.at, 4);
+            racing.hear(true, spans.memory.iter().map(places));
             if how == How::Atomic {
-                racing.hear(false, places(&spans.lds).into_iter());
+                racing.hear(false, spans.lds.iter().map(places));
             }
         }
     }

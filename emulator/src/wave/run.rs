@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     Exec, Fault, FaultKind, Wave,
     code::{self, Code, PAGE_BYTES},
+    racing,
 };
 use crate::{
     coverage,
@@ -32,13 +33,12 @@ impl Wave {
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let altered = self.mode.alters_vectors();
-            let watched = self.converging.is_some() || self.uninit.is_some() || self.racing.is_some();
-            let looked_at = watched || coverage::enabled();
-            let exit = match (altered, looked_at) {
-                (false, false) => self.run_as::<false, false>(code, left),
-                (true, false) => self.run_as::<true, false>(code, left),
-                (false, true) => self.run_as::<false, true>(code, left),
-                (true, true) => self.run_as::<true, true>(code, left),
+            let families = self.looked_at();
+            let exit = match (altered, families != 0) {
+                (false, false) => self.run_as::<false, false>(code, left, families),
+                (true, false) => self.run_as::<true, false>(code, left, families),
+                (false, true) => self.run_as::<false, true>(code, left, families),
+                (true, true) => self.run_as::<true, true>(code, left, families),
             };
             // Instructions that switch VGPR indexing or skipping give way so that the other loop takes over.
             if exit != Exit::Yield || self.mode.alters_vectors() == altered {
@@ -47,10 +47,20 @@ impl Wave {
         }
     }
 
+    /// The families of which instructions are looked at before they are executed, a bit each.
+    fn looked_at(&self) -> u32 {
+        if coverage::enabled() || self.converging.is_some() || self.uninit.is_some() {
+            return u32::MAX;
+        }
+        self.racing.as_ref().map_or(0, |racing| racing::families(racing.watch))
+    }
+
+    /// `LOOKED_AT`: there are `families` that are looked at.
     fn run_as<const ALTERED: bool, const LOOKED_AT: bool>(
         &mut self,
         code: &[Arc<Code>],
         left: &mut u64,
+        families: u32,
     ) -> Exit {
         let mut range: Option<&Arc<Code>> = None;
         'page: loop {
@@ -86,7 +96,7 @@ impl Wave {
                     if altered && self.mode.vskip() {
                         continue;
                     }
-                    if LOOKED_AT {
+                    if LOOKED_AT && families >> op.inst.row.family as u32 & 1 != 0 {
                         let inst = if altered { self.altered(&op.inst) } else { op.inst };
                         self.look_at(&inst, op.exec);
                     }

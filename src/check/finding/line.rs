@@ -269,6 +269,10 @@ mod tests {
         let party = |what: &str, how| Party { place: "stream 1".into(), what: what.into(), how };
         let code = || Code { object: "report-1.co".into(), descriptor: "f.kd".into(), entry: 4096 };
         let frame = Frame { object: "/bin/p".into(), offset: 16, symbol: String::new(), line: None };
+        let near = |allocation, is_freed| {
+            let made = Made { call: "hipMalloc".into(), frames: vec![frame.clone()] };
+            Some(Near { allocation, is_freed, made })
+        };
         let findings = [
             Finding::Unordered {
                 parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
@@ -283,11 +287,7 @@ mod tests {
                 byte: RaceByte::Memory(16),
                 access: Instruction { workgroup: 3, wave: 1, how: How::Read, pc: Pc::new(64) },
                 other: Some(Instruction { workgroup: 3, wave: 0, how: How::Write, pc: Pc::new(16) }),
-                near: Some(Near {
-                    allocation: 16..64,
-                    is_freed: false,
-                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
-                }),
+                near: near(16..64, false),
                 count: 128,
             },
             Finding::Refused {
@@ -298,11 +298,7 @@ mod tests {
                 bytes: 4,
                 code: code(),
                 access: Instruction { workgroup: 3, wave: 1, how: How::Read, pc: Pc::new(64) },
-                near: Some(Near {
-                    allocation: 16..64,
-                    is_freed: true,
-                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
-                }),
+                near: near(16..64, true),
             },
             Finding::Refused {
                 fault: AccessFault::Misaligned,
@@ -350,11 +346,7 @@ mod tests {
                 byte: UninitByte::Memory(4096),
                 pc: Pc::new(96),
                 count: 2,
-                near: Some(Near {
-                    allocation: 4096..4100,
-                    is_freed: false,
-                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
-                }),
+                near: near(4096..4100, false),
             },
             Finding::Uninit {
                 kind: UninitKind::Branch,
@@ -379,7 +371,7 @@ mod tests {
                 what: "stream".into(),
                 count: 2,
                 bytes: 0,
-                made: Made { call: "hipStreamCreate".into(), frames: vec![frame.clone(), frame] },
+                made: Made { call: "hipStreamCreate".into(), frames: vec![frame.clone(), frame.clone()] },
             },
         ];
         for finding in findings {
