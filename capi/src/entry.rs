@@ -63,7 +63,7 @@ macro_rules! entry {
             $crate::entry::plain($symbol, observed, $fallback, || -> $ret { $body })
         } }
     };
-    // A call that somebody wants to know of. Only then are the arguments copied to where their bytes can be read: with their
+    // A call that the timeline or a profiler wants to know of. Only then are the arguments copied to where their bytes can be read: with their
     // own addresses taken, they would be in memory at every call.
     (@observed $symbol:expr, ($($arg:ident: $ty:ty),*)) => {
         if $crate::traced::is_watched() {
@@ -147,7 +147,7 @@ pub fn plain<T>(name: &'static str, observed: Option<Observed>, fallback: T, bod
     value
 }
 
-/// As [`plain`], and nobody is told of it.
+/// As [`plain`], and neither the timeline nor a profiler is told of it.
 fn guarded<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
     made::call(name);
     // Behind the body: destructors of user objects run with nothing locked.

@@ -12,7 +12,7 @@ use crate::{
 
 pub use timeline::is_watched;
 
-/// A call that somebody wants to know of. Entries pass it on in a register.
+/// A call that the timeline or a profiler wants to know of. Entries pass it on in a register.
 pub type Observed = Box<Call>;
 
 /// What was told of a call when it began.

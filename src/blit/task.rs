@@ -10,7 +10,7 @@ use crate::{
     module::Dispatch,
 };
 
-/// What a dispatch does, for who listens to what devices do; nothing for the kernels of the runtime's that write words and
+/// What a dispatch does, for a listener to what devices do; nothing for the kernels of the runtime's that write words and
 /// wait for them.
 pub(crate) fn task(dispatch: &Dispatch) -> Option<Task> {
     if !dispatch.code.is_own() {

@@ -34,7 +34,7 @@ const FULL: usize = 1 << 16;
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
-/// Beside one of these: somebody else wants to know of calls and of what devices do.
+/// Beside one of these: a profiler wants to know of calls and of what devices do.
 const LISTENED: u8 = 4;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -73,7 +73,7 @@ fn state() -> u8 {
     STATE.load(Ordering::Relaxed)
 }
 
-/// Says whether somebody beside the recorder wants to know of calls and of what devices do.
+/// Says whether a profiler, beside the recorder, wants to know of calls and of what devices do.
 pub fn listen(listens: bool) {
     if listens {
         STATE.fetch_or(LISTENED, Ordering::Relaxed);

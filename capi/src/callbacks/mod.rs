@@ -1,6 +1,6 @@
 //! What a profiler has asked to be told: of calls by number (`hip_prof_str.h`), and of what devices do.
 //!
-//! The types of callbacks are those of `ext/prof_protocol.h` of roctracer 5.2; who calls what and when was observed on AMD's
+//! The types of callbacks are those of `ext/prof_protocol.h` of roctracer 5.2; which calls come when was observed on AMD's
 //! 5.2.3 (`tests/conformance/profiler_calls.cpp`, `profiler_activity.hip`). A profiler registers two functions for each that
 //! it wants to know of. The *activity callback* is asked for a `hip_api_data_t` when the call begins, and told when it ends.
 //! The *API callback* gets that structure, filled in, at both times.
@@ -79,12 +79,12 @@ static CALLBACKS: RwLock<Callbacks> = RwLock::new(Callbacks {
 });
 
 impl Callbacks {
-    /// Whether anything of devices is told to anyone.
+    /// Whether the profiler is told anything of devices.
     fn wants_operations(&self) -> bool {
         self.begins.is_some() && self.ended.is_some() && self.enabled != [false; 3]
     }
 
-    /// Has calls and devices watched as long as anybody wants to know.
+    /// Has calls and devices watched as long as a callback is registered.
     fn watch(&self) {
         let operations = self.wants_operations();
         activity::listen(&Operations, operations);
@@ -117,7 +117,7 @@ fn set(id: u32, change: impl FnOnce(&mut Registered)) -> bool {
     true
 }
 
-/// Sets who is told of what devices do.
+/// Sets the functions that are told of what devices do.
 pub fn set_operations(begins: Option<IdCallback>, ended: Option<AsyncCallback>, argument: *mut c_void) {
     let mut callbacks = CALLBACKS.write();
     callbacks.begins = begins;

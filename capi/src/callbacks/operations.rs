@@ -47,7 +47,7 @@ impl Listener for Operations {
         Some(number)
     }
 
-    // HIP: 5.2.3 tells whoever is registered by then, be the operation enabled still or not.
+    // HIP: 5.2.3 calls what is registered by then, be the operation enabled still or not.
     fn ended(&self, activity: &Activity) {
         let Some(Callback { function, argument }) = CALLBACKS.read().ended else { return };
         let Activity { number, task, times, device, queue } = *activity;

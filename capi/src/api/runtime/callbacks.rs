@@ -39,7 +39,7 @@ entry! {
 
 entry! {
     /// Sets which functions are told of what devices do: one on the thread that has a device do something, with the number of
-    /// the record that will come; and one with the record. Without both, nobody is told.
+    /// the record that will come; and one with the record. Without both, neither is called.
     plain fn hipInitActivityCallback(id_callback: Option<IdCallback>, op_callback: Option<AsyncCallback>, argument: *mut c_void) -> (), or (); {
         callbacks::set_operations(id_callback, op_callback, argument);
     }
