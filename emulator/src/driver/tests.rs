@@ -80,7 +80,8 @@ impl Client {
     fn with(config: &Config) -> Self {
         let heard = Arc::new(Heard::default());
         let driver = Driver::open(config, Arc::clone(&heard) as _).unwrap();
-        let memory = Arc::new(Mapping::anonymous(5 * PAGE as usize).unwrap());
+        // Behind the last page is one that the device does not reach.
+        let memory = Arc::new(Mapping::anonymous(6 * PAGE as usize).unwrap());
         let client = Self { driver, heard, memory };
         client.show(0, CODE, false);
         client.show(CODE, PAGE, true);
