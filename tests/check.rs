@@ -36,6 +36,7 @@ impl Corpus {
         let outer = [command.to_str().unwrap(), "check", self.tool, "--error-exitcode", &code];
         Program::below(&self.toolchain, &[&outer, options, &["--"]].concat(), &self.program, self.arch)
             .args(arguments)
+            .env("AQLIPSE_WATCHDOG_MS", "1000")
     }
 
     fn names(&self) -> Vec<String> {
@@ -146,9 +147,11 @@ fn accesses_of_lds_and_memory_that_nothing_orders_are_found() {
 #[test]
 fn lanes_and_waves_that_do_not_come_together_are_found() {
     let Some(corpus) = Corpus::of("sync") else { return };
-    corpus.holds(27, &["", "1"]);
+    corpus.holds(41, &["", "1"]);
     let finished = corpus.check(&[], &["reduction", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of stream 1 (kernel reduction");
+    let finished = corpus.check(&[], &["too_many_blocks", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: stream 1 (kernel own_grid");
 }
 
 #[test]

@@ -210,6 +210,7 @@ fn as_sarif(findings: &[Finding]) -> Value {
             Finding::Refused { place, what, .. }
             | Finding::Race { place, what, .. }
             | Finding::Sync { place, what, .. }
+            | Finding::Deadlock { place, what, .. }
             | Finding::Uninit { place, what, .. } => {
                 json!({ "logicalLocations": [
                 { "name": what, "fullyQualifiedName": place, "kind": "function" },
@@ -257,6 +258,11 @@ fn short(rule: &str) -> &'static str {
         }
         "race/lanes" => "Lanes of one instruction write different values to the same bytes.",
         "sync/divergent-barrier" => "A wave waits at a barrier with lanes off that go on behind it.",
+        "sync/split-lds" => "A kernel has LDS, and waves of a workgroup that share none.",
+        "sync/deadlock" => "A kernel waits for what no wave will do.",
+        "sync/not-resident" => {
+            "A kernel waits for workgroups that the device has no room for before others end."
+        }
         "sync/barrier-not-reached" => "A wave goes on behind a barrier that others of its workgroup wait at.",
         "sync/inactive-lane" => "A lane uses what it reads from another that is off.",
         "init/branch" => "Which way a wave goes depends on bytes that nothing has written.",

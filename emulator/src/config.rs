@@ -1,5 +1,7 @@
 //! Which devices the emulator offers, and how it schedules.
 
+use std::time::Duration;
+
 use parking_lot::Mutex;
 
 use crate::{
@@ -37,6 +39,9 @@ pub struct Config {
     pub observed_bounds: bool,
     /// Whether it is told as well where lanes and waves do not come together, which takes more time, too.
     pub observed_sync: bool,
+    /// How long all waves of all devices have to wait before it is told of a deadlock, where it is told of lanes and waves: a
+    /// program may yet start what they wait for.
+    pub patience: Duration,
     /// Whether it is told as well what depends on bytes that nothing has written, which takes the most.
     pub observed_uninit: bool,
 }
@@ -56,6 +61,7 @@ impl Default for Config {
             observed_races: false,
             observed_bounds: false,
             observed_sync: false,
+            patience: Duration::from_secs(5),
             observed_uninit: false,
         }
     }
@@ -103,7 +109,7 @@ pub enum ConfigError {
 
 impl Config {
     /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL`,
-    /// `AQLIPSE_EMULATE_COHERENCE`, `AQLIPSE_EMULATE_HARDWARE`, `AQLIPSE_CHECK`, and ROCr's `HSA_XNACK`.
+    /// `AQLIPSE_EMULATE_COHERENCE`, `AQLIPSE_EMULATE_HARDWARE`, `AQLIPSE_CHECK`, `AQLIPSE_WATCHDOG_MS`, and ROCr's `HSA_XNACK`.
     ///
     /// # Errors
     /// [`ConfigError`] naming the variable that makes no sense.
@@ -142,6 +148,9 @@ impl Config {
         config.observed_races = asks(&["race", "all"]);
         config.observed_bounds = asks(&["memory", "all"]);
         config.observed_sync = asks(&["sync", "all"]);
+        if let Some(milliseconds) = given("AQLIPSE_WATCHDOG_MS").and_then(|text| text.trim().parse().ok()) {
+            config.patience = Duration::from_millis(milliseconds);
+        }
         config.observed_uninit = asks(&["init", "all"]);
         Ok(config)
     }

@@ -1,13 +1,16 @@
 //! Whether the lanes of a wave and the waves of a workgroup come together where they have to, for tools: barriers that some go
-//! past, and values that lanes take from others that are off.
+//! past, values that lanes take from others that are off, and waves that wait for what does not come.
 
 mod inactive;
+mod spin;
 
 use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
 
 pub(crate) use inactive::{Inactive, Row, rows};
+pub use spin::{Awaited, Deadlock};
+pub(crate) use spin::{Spin, is_deadlock, moved};
 
 /// What is wrong where lanes or waves should come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +21,9 @@ pub enum SyncKind {
     BarrierNotReached,
     /// A lane uses what it has read from another that is off.
     InactiveLane,
+    /// A workgroup has LDS, and its kernel was built for waves of a workgroup that run on different compute units, which share none
+    /// (LLVM AMDGPUUsage, "Memory Model GFX90A", threadgroup split).
+    SplitLds,
 }
 
 /// What was found in a workgroup.
@@ -276,13 +282,15 @@ pub(crate) struct Converging {
     pub(crate) rounds: Rounds,
     pub(crate) lanes: Lanes,
     pub(crate) inactive: Inactive,
+    pub(crate) spin: Spin,
     findings: Arc<SyncFindings>,
 }
 
 impl Converging {
     pub(crate) fn new(workgroup: u64, wave: u32, findings: Arc<SyncFindings>) -> Self {
-        let (rounds, lanes, inactive) = (Rounds::default(), Lanes::default(), Inactive::default());
-        Self { workgroup, wave, rounds, lanes, inactive, findings }
+        let (rounds, lanes) = (Rounds::default(), Lanes::default());
+        let (inactive, spin) = (Inactive::default(), Spin::default());
+        Self { workgroup, wave, rounds, lanes, inactive, spin, findings }
     }
 
     /// Says that the wave has gone past a barrier that others wait at.

@@ -20,6 +20,7 @@ pub use residency::Residency;
 pub use share::{Progress, Share, Worker};
 
 use crate::{
+    convergence::{SyncFinding, SyncKind},
     isa::Target,
     memory::{Snapshot, coherence::Origin},
     os::hidden,
@@ -68,6 +69,8 @@ pub struct Dispatch {
     code: Ranges,
     units: Arc<[u32]>,
     dies: u32,
+    /// Whether waves of a workgroup may run on different compute units.
+    is_split: bool,
     residency: Arc<Residency>,
     /// When its workgroups run, if that is to be known.
     timetable: Option<Box<Timetable>>,
@@ -135,6 +138,7 @@ impl Dispatch {
             code: environment.code.clone(),
             units: Arc::clone(&environment.units),
             dies: environment.dies.max(1),
+            is_split: descriptor.tg_split(),
             residency: Arc::clone(&environment.residency),
             timetable: None,
             next: AtomicU64::new(0),
@@ -164,7 +168,13 @@ impl Dispatch {
 
     /// Has the workgroups note what they touch, and what else is watched.
     pub(crate) fn noted(mut self, watches: Watches) -> Self {
-        self.resources.notes = Some(Arc::default());
+        let notes = Notes::default();
+        if watches.sync.is_some() && self.is_split && self.resources.group_bytes > 0 {
+            let (pc, count) = (self.entry, self.workgroups());
+            let kind = SyncKind::SplitLds;
+            notes.sync.add(SyncFinding { kind, workgroup: 0, wave: 0, lane: None, pc, then: pc, count });
+        }
+        self.resources.notes = Some(Arc::new(notes));
         self.resources.watches = watches;
         self
     }
@@ -220,7 +230,12 @@ impl Dispatch {
 
     /// Whether there may be a workgroup that no share has taken.
     pub fn has_unclaimed(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.workgroups()
+        self.unclaimed() > 0
+    }
+
+    /// Workgroups that no share has taken.
+    fn unclaimed(&self) -> u64 {
+        self.workgroups().saturating_sub(self.next.load(Ordering::Relaxed))
     }
 
     /// The number of a workgroup in the grid.

@@ -108,7 +108,7 @@ pub mod workgroup;
 
 pub use agent::Agent;
 pub use config::{Config, ConfigError, MAX_DEVICES};
-pub use convergence::{SyncFinding, SyncKind};
+pub use convergence::{Awaited, Deadlock, SyncFinding, SyncKind};
 pub use device::{Card, Counters, QUEUES_PER_COPY_ENGINE};
 pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, UnknownTrait};

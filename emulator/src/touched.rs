@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 pub use crate::race::How;
 use crate::{
-    convergence::{SyncFinding, SyncFindings},
+    convergence::{Deadlock, SyncFinding, SyncFindings},
     race::{RaceFinding, SharedRaces},
     uninit::{UninitFinding, UninitFindings},
 };
@@ -170,6 +170,9 @@ pub struct Dispatched<'a> {
     pub uninit: &'a [UninitFinding],
     /// The access that has ended it, if one has.
     pub refused: Option<Refused>,
+    /// The wave that has ended it because no wave did anything but wait, if one has, where
+    /// [`Config::observed_sync`](crate::Config::observed_sync) asks for it.
+    pub deadlock: Option<Deadlock>,
 }
 
 /// Why the device refuses an access.
@@ -206,6 +209,12 @@ pub struct Refused {
 pub trait Observer: Send + Sync {
     /// A dispatch with these arguments is about to start. Called by the packet processor, too.
     fn starting(&self, _arguments: u64) {}
+
+    /// Whether the kernel of this descriptor may wait for as long as it likes, so that it is never told of as a deadlock. Called by
+    /// the packet processor, too.
+    fn is_patient(&self, _kernel_object: u64) -> bool {
+        false
+    }
 
     /// A dispatch has ended. Called before its completion is signalled, by the packet processor: no packet of the device
     /// goes on until this returns, so it must not wait for any.

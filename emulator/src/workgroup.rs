@@ -1,11 +1,11 @@
 //! One workgroup: its waves take turns on one host thread.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
 use crate::{
-    convergence::Converging,
+    convergence::{Awaited, Converging},
     isa::Target,
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
@@ -118,7 +118,7 @@ impl Workgroup {
                 }
                 None => wave.racing = None,
             }
-            let notes = resources.notes.as_ref().filter(|_| resources.watches.sync);
+            let notes = resources.notes.as_ref().filter(|_| resources.watches.sync.is_some());
             wave.converging =
                 notes.map(|notes| Box::new(Converging::new(id, number, Arc::clone(&notes.sync))));
             match lds_shadow.as_ref().zip(resources.notes.as_ref()) {
@@ -157,7 +157,8 @@ impl Workgroup {
                     let mut unused = turn;
                     let exit = slot.wave.run(code, &mut unused);
                     left = left.saturating_sub(turn - unused);
-                    worked |= exit != Exit::Yield;
+                    let is_spinning = slot.wave.end_turn(exit);
+                    worked |= exit != Exit::Yield && !is_spinning;
                     match exit {
                         Exit::Slice | Exit::Yield => {}
                         Exit::Barrier => slot.state = State::AtBarrier,
@@ -194,6 +195,17 @@ impl Workgroup {
                 return Turn::Suspended { idle: false };
             }
         }
+    }
+
+    /// A wave that goes round in a loop, if all do that do not wait for others: its number, the instruction that asks for what would
+    /// end the loop, and what that is. Only where that is watched.
+    pub fn deadlock(&self) -> Option<(u32, u64, Awaited)> {
+        let mut first = None;
+        for (number, slot) in (0..).zip(&self.slots).filter(|(_, slot)| slot.state == State::Ready) {
+            let (pc, awaited) = slot.wave.awaited()?;
+            first = first.or(Some((number, pc, awaited)));
+        }
+        first
     }
 
     /// Whether it is watched where its lanes and waves come together.
@@ -254,8 +266,8 @@ impl Workgroup {
 pub(crate) struct Watches {
     /// Accesses that nothing orders, or beyond LDS.
     pub races: RaceWatch,
-    /// Where lanes and waves do not come together.
-    pub sync: bool,
+    /// Where lanes and waves do not come together, and deadlocks that last so long.
+    pub sync: Option<Duration>,
     /// What depends on bytes that nothing has written.
     pub uninit: bool,
 }

@@ -26,9 +26,9 @@ pub(crate) fn kernel_loaded(descriptor: u64, symbol: &str, object: &Bytes<'stati
     KERNELS.lock().insert(descriptor, (symbol.into(), object.clone(), is_own));
 }
 
-/// Whether the kernel of a dispatch is one of the runtime's.
-pub(super) fn is_own(dispatch: &Dispatched<'_>) -> bool {
-    KERNELS.lock().get(&dispatch.kernel_object).is_some_and(|(.., is_own)| *is_own)
+/// Whether the kernel of a descriptor is one of the runtime's.
+pub(super) fn is_own(descriptor: u64) -> bool {
+    KERNELS.lock().get(&descriptor).is_some_and(|(.., is_own)| *is_own)
 }
 
 /// Where the code of a dispatch is, in a file beside the report; nowhere, if there is no report or the kernel is not known.

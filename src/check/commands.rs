@@ -10,8 +10,8 @@ use std::{
 };
 
 use emulator::{
-    Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, SyncFinding,
-    Touched, UninitByte, UninitFinding, UninitKind,
+    Awaited, Config, Deadlock, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused,
+    SyncFinding, Touched, UninitByte, UninitFinding, UninitKind,
 };
 use parking_lot::Mutex;
 
@@ -178,7 +178,7 @@ pub(crate) fn submitted(stream: u64, arguments: u64, (kernel, own): (&str, bool)
 /// Whether it is watched from when to when there are allocations.
 #[inline(always)]
 pub(crate) fn watches_allocations() -> bool {
-    checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race])
+    checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race, Tool::Sync])
 }
 
 /// An allocation begins, with so many bytes behind it of padding, and of which nothing is written yet if it `is_fresh`.
@@ -262,6 +262,11 @@ pub(crate) fn freed_nothing(address: u64) {
 struct Watcher;
 
 impl Observer for Watcher {
+    /// The runtime's wait for a value is ended by a write that may come at any time.
+    fn is_patient(&self, kernel_object: u64) -> bool {
+        code::is_own(kernel_object)
+    }
+
     fn starting(&self, arguments: u64) {
         let Some(checks) = CHECKS.get().filter(|_| checked::is_on(Tool::Init)) else { return };
         let mut state = checks.state.lock();
@@ -381,7 +386,7 @@ impl State {
         }
         for &UninitFinding { kind, workgroup, wave, lane, pc, read, byte, count } in dispatch.uninit {
             // The runtime's wait for a value reads what is there before it is written, too.
-            if kind == UninitKind::Branch && code::is_own(dispatch) {
+            if kind == UninitKind::Branch && code::is_own(dispatch.kernel_object) {
                 continue;
             }
             let (place, what) = named();
@@ -407,6 +412,25 @@ impl State {
                     near,
                 });
             }
+        }
+        if let Some(Deadlock { workgroup, wave, pc, awaited, waiting }) = dispatch.deadlock {
+            let (place, what) = named();
+            let near = match awaited {
+                Awaited::Memory(address) => self.near(address),
+                Awaited::Lds(_) | Awaited::Grid | Awaited::Nothing => None,
+            };
+            let (code, pc) = (code::of(dispatch), pc_of(pc));
+            self.found.push(Finding::Deadlock {
+                place,
+                what,
+                workgroup,
+                wave,
+                code,
+                pc,
+                awaited,
+                waiting,
+                near,
+            });
         }
         for &SyncFinding { kind, workgroup, wave, lane, pc, then, count } in dispatch.sync {
             if !checked::is_on(Tool::Sync) {

@@ -7,7 +7,7 @@ mod text;
 
 use std::ops::Range;
 
-use emulator::{AccessFault, How, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
+use emulator::{AccessFault, Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
 
 pub use super::made::{Frame, Made};
 use crate::device::Tool;
@@ -205,6 +205,27 @@ pub enum Finding {
         /// How often it was found: barriers, waves, or lanes.
         count: u64,
     },
+    /// A kernel waits for what nothing will bring about, and has been ended for that.
+    Deadlock {
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// A workgroup of which all waves wait, by its number in the grid.
+        workgroup: u64,
+        /// A wave that waits, by its number in the workgroup.
+        wave: u32,
+        /// The kernel's code.
+        code: Code,
+        /// The instruction that asks for what it waits for.
+        pc: Pc,
+        /// What that is.
+        awaited: Awaited,
+        /// Workgroups for which the device has no room before others end.
+        waiting: u64,
+        /// The allocation that it waits for, if it waits for memory.
+        near: Option<Near>,
+    },
     /// What a kernel does depends on bytes that nothing has written.
     Uninit {
         /// What depends on them.
@@ -287,16 +308,20 @@ fn race_rule(kind: RaceKind) -> &'static str {
     }
 }
 
-const SYNC_KINDS: [SyncKind; 3] =
-    [SyncKind::DivergentBarrier, SyncKind::BarrierNotReached, SyncKind::InactiveLane];
+const SYNC_KINDS: [SyncKind; 4] =
+    [SyncKind::DivergentBarrier, SyncKind::BarrierNotReached, SyncKind::InactiveLane, SyncKind::SplitLds];
 
 fn sync_rule(kind: SyncKind) -> &'static str {
     match kind {
         SyncKind::DivergentBarrier => "sync/divergent-barrier",
         SyncKind::BarrierNotReached => "sync/barrier-not-reached",
         SyncKind::InactiveLane => "sync/inactive-lane",
+        SyncKind::SplitLds => "sync/split-lds",
     }
 }
+
+const DEADLOCK: &str = "sync/deadlock";
+const NOT_RESIDENT: &str = "sync/not-resident";
 
 const UNINIT_KINDS: [UninitKind; 3] = [UninitKind::Branch, UninitKind::Address, UninitKind::Result];
 
@@ -319,7 +344,7 @@ impl Finding {
             | Self::BadFree { .. }
             | Self::Race { kind: RaceKind::Outside, .. } => Tool::Memory,
             Self::Race { .. } => Tool::Race,
-            Self::Sync { .. } => Tool::Sync,
+            Self::Sync { .. } | Self::Deadlock { .. } => Tool::Sync,
             Self::Leak { .. } => Tool::Leak,
             Self::Needless { .. } => Tool::Edges,
         }
@@ -335,6 +360,8 @@ impl Finding {
             Self::Needless { .. } => NEEDLESS,
             Self::Race { kind, .. } => race_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
+            Self::Deadlock { waiting: 0, .. } => DEADLOCK,
+            Self::Deadlock { .. } => NOT_RESIDENT,
             Self::Uninit { kind, .. } => uninit_rule(*kind),
             Self::Leak { bytes: 0, .. } => "leak/object",
             Self::Leak { .. } => "leak/memory",
@@ -350,10 +377,12 @@ impl Finding {
             Self::Needless { whats: [from, to], .. } => [from, to],
             Self::Refused { what, near: Some(near), .. }
             | Self::Uninit { what, near: Some(near), .. }
+            | Self::Deadlock { what, near: Some(near), .. }
             | Self::Race { what, near: Some(near), .. } => [what, &near.made.call],
             Self::Refused { what, .. }
             | Self::Uninit { what, .. }
             | Self::Race { what, .. }
+            | Self::Deadlock { what, .. }
             | Self::Sync { what, .. } => [what, what],
             Self::Leak { what, made, .. } => [what, &made.call],
         }
@@ -363,9 +392,10 @@ impl Finding {
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
             Self::Unordered { .. } | Self::Sync { .. } | Self::Needless { .. } => None,
-            Self::Refused { near, .. } | Self::Uninit { near, .. } | Self::Race { near, .. } => {
-                near.as_mut().map(|near| &mut near.made)
-            }
+            Self::Refused { near, .. }
+            | Self::Uninit { near, .. }
+            | Self::Deadlock { near, .. }
+            | Self::Race { near, .. } => near.as_mut().map(|near| &mut near.made),
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
     }
@@ -378,6 +408,7 @@ impl Finding {
                 Some((code, [access].into_iter().chain(other).map(|access| &mut access.pc).collect()))
             }
             Self::Sync { code, pc, then, .. } => Some((code, vec![pc, then])),
+            Self::Deadlock { code, pc, .. } => Some((code, vec![pc])),
             Self::Uninit { code, read, pc, .. } => Some((code, vec![read, pc])),
             _ => None,
         }

@@ -61,4 +61,4 @@ pub use self::{
     report::REPORT_VARIABLE,
 };
 pub use crate::device::{CHECK_VARIABLE, Tool};
-pub use emulator::{AccessFault, How, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
+pub use emulator::{AccessFault, Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};

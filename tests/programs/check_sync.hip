@@ -1,6 +1,9 @@
 // Barriers that lanes or waves go past, and values from lanes that are off: `aqlipse check sync`.
 #include <hip/hip_cooperative_groups.h>
 
+#include <chrono>
+#include <thread>
+
 #include "cases.h"
 
 constexpr int T = 256;
@@ -275,6 +278,125 @@ __global__ void tiles(int* to, bool defect) {
   }
 }
 
+// ---- LDS of waves that share none
+
+__device__ __forceinline__ void reverse(int* to) {
+  __shared__ int tile[T];
+  tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  to[threadIdx.x] = tile[T - 1 - threadIdx.x];
+}
+#ifdef __HIP_DEVICE_COMPILE__
+__attribute__((target("tgsplit")))
+#endif
+__global__ void split(int* to) { reverse(to); }
+__global__ void whole(int* to) { reverse(to); }
+
+// ---- Waits for what does not come
+
+__device__ int load(const int* from) { return __hip_atomic_load(from, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT); }
+__device__ void store(int* to, int value) { __hip_atomic_store(to, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT); }
+
+__global__ void flag_of_another_block(int* flag, bool defect) {
+  if (blockIdx.x == 1 && !defect) store(flag, 1);
+  if (blockIdx.x == 0) {
+    while (load(flag) == 0) {
+    }
+    flag[1] = 1;
+  }
+}
+
+__global__ void flag_in_lds(int* to, bool defect) {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 64 && !defect) __hip_atomic_store(&flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+  if (threadIdx.x < 64) {
+    while (__hip_atomic_load(&flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP) == 0) {
+    }
+  }
+  to[threadIdx.x] = flag;
+}
+
+// The defect: a block does not give the lock back.
+__global__ void lock(int* to, bool defect) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(to, 0, 1) != 0) __builtin_amdgcn_s_sleep(2);
+  __threadfence();
+  to[1] += 1;
+  __threadfence();
+  if (!defect || blockIdx.x % 2) atomicExch(to, 0);
+}
+
+// The lane that has the lock waits for those that have not.
+__global__ void lock_of_a_lane(int* to, bool defect) {
+  if (defect) {
+    while (atomicCAS(to, 0, 1) != 0) {
+    }
+    to[1] += 1;
+    __threadfence();
+    atomicExch(to, 0);
+  } else {
+    for (unsigned lane = 0; lane < 64; lane++) {
+      if (lane != threadIdx.x) continue;
+      while (atomicCAS(to, 0, 1) != 0) __builtin_amdgcn_s_sleep(1);
+      to[1] += 1;
+      __threadfence();
+      atomicExch(to, 0);
+    }
+  }
+}
+
+__global__ void tickets(int* to, bool defect) {
+  if (threadIdx.x != 0) return;
+  int mine = atomicAdd(to, 1);
+  while (load(to + 1) != mine) __builtin_amdgcn_s_sleep(1);
+  if (!defect || mine != 2) store(to + 1, mine + 1);
+}
+
+// It waits longer each time, up to a limit.
+__global__ void longer_waits(int* flag, bool defect) {
+  if (blockIdx.x == 1 && !defect) store(flag, 1);
+  if (blockIdx.x != 0) return;
+  for (int turns = 1; load(flag) == 0; turns = min(2 * turns, 64)) {
+    for (int n = 0; n < turns; n++) __builtin_amdgcn_s_sleep(1);
+  }
+}
+
+// Locals are in scratch.
+__global__ __attribute__((optnone)) void not_optimized(int* flag, bool defect) {
+  int block = blockIdx.x;
+  if (block == 1 && !defect) store(flag, 1);
+  while (block == 0 && load(flag) == 0) {
+  }
+}
+
+__global__ void no_way_out(int* to, bool defect) {
+  while (defect) __builtin_amdgcn_s_sleep(1);
+  *to = 1;
+}
+
+// More blocks than the device has room for: those that wait keep the others out.
+__global__ void own_grid_barrier(int* to, bool) {
+  if (threadIdx.x == 0) {
+    atomicAdd(to, 1);
+    while (load(to) != int(gridDim.x)) {
+    }
+  }
+  __syncthreads();
+}
+
+__global__ void skipped_by_a_block(int* to, bool defect) {
+  if (!defect || blockIdx.x != 1) cooperative_groups::this_grid().sync();
+  to[threadIdx.x] = 1;
+}
+
+__global__ void wait_for(int* flag) {
+  while (load(flag) == 0) {
+  }
+}
+__global__ void set(int* flag) { store(flag, 1); }
+
 // ---- Launches
 
 template <void (*KERNEL)(int*, bool), int THREADS>
@@ -297,6 +419,76 @@ static void node() {
 static void cooperative() {
   void* arguments[] = {&out, &defect};
   CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(first_wave), dim3(2), dim3(T), arguments, 0, nullptr));
+}
+
+static void split_workgroup() {
+  if (defect) {
+    split<<<4, T>>>(out);
+  } else {
+    whole<<<4, T>>>(out);
+  }
+}
+
+template <void (*KERNEL)(int*, bool), int BLOCKS, int THREADS>
+static void waits() {
+  CHECK(hipMemset(out, 0, 4 * sizeof(int)));
+  KERNEL<<<BLOCKS, THREADS>>>(out, defect);
+}
+
+static void too_many_blocks() {
+  CHECK(hipMemset(out, 0, sizeof(int)));
+  int room, units;
+  CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&room, own_grid_barrier, 1024, 0));
+  CHECK(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
+  own_grid_barrier<<<room * units + (defect ? 1 : 0), 1024>>>(out, defect);
+}
+
+static void grid_of_a_cooperative_kernel() {
+  void* arguments[] = {&out, &defect};
+  auto kernel = reinterpret_cast<void*>(skipped_by_a_block);
+  CHECK(hipLaunchCooperativeKernel(kernel, dim3(4), dim3(T), arguments, 0, nullptr));
+}
+
+// A stream waits for what comes behind it.
+static void behind_the_wait() {
+  CHECK(hipMemset(out, 0, sizeof(int)));
+  hipStream_t one, other;
+  CHECK(hipStreamCreateWithFlags(&one, hipStreamNonBlocking));
+  CHECK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+  wait_for<<<1, 64, 0, one>>>(out);
+  set<<<1, 1, 0, defect ? one : other>>>(out);
+}
+
+// A stream may wait for a value as long as it likes.
+static void late_value() {
+  CHECK(hipMemset(out, 0, 2 * sizeof(int)));
+  hipStream_t one, other;
+  CHECK(hipStreamCreateWithFlags(&one, hipStreamNonBlocking));
+  CHECK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+  CHECK(hipStreamWaitValue32(one, out, 1, hipStreamWaitValueEq, ~0u));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  CHECK(hipStreamWriteValue32(other, out, 1, 0));
+  if (defect) wait_for<<<1, 64, 0, one>>>(out + 1);
+}
+
+// A node waits for the one that its edge leads to.
+static void edge_the_wrong_way() {
+  CHECK(hipMemset(out, 0, sizeof(int)));
+  hipGraph_t graph;
+  CHECK(hipGraphCreate(&graph, 0));
+  void* arguments[] = {&out};
+  hipKernelNodeParams waits{};
+  waits.func = reinterpret_cast<void*>(wait_for);
+  waits.gridDim = waits.blockDim = dim3(1);
+  waits.kernelParams = arguments;
+  hipKernelNodeParams sets = waits;
+  sets.func = reinterpret_cast<void*>(set);
+  hipGraphNode_t first, second;
+  CHECK(hipGraphAddKernelNode(&first, graph, nullptr, 0, defect ? &waits : &sets));
+  CHECK(hipGraphAddKernelNode(&second, graph, &first, 1, defect ? &sets : &waits));
+  hipGraphExec_t exec;
+  CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  CHECK(hipGraphLaunch(exec, nullptr));
 }
 
 static const Case CASES[] = {
@@ -327,6 +519,20 @@ static const Case CASES[] = {
     {"tiles", launch<tiles, 64>},
     {"node", node},
     {"cooperative", cooperative},
+    {"split_workgroup", split_workgroup},
+    {"flag_of_another_block", waits<flag_of_another_block, 2, 64>},
+    {"flag_in_lds", waits<flag_in_lds, 2, 128>},
+    {"lock", waits<lock, 8, 64>},
+    {"lock_of_a_lane", waits<lock_of_a_lane, 2, 64>},
+    {"tickets", waits<tickets, 8, 64>},
+    {"longer_waits", waits<longer_waits, 2, 64>},
+    {"not_optimized", waits<not_optimized, 2, 64>},
+    {"no_way_out", waits<no_way_out, 2, 64>},
+    {"too_many_blocks", too_many_blocks},
+    {"grid_of_a_cooperative_kernel", grid_of_a_cooperative_kernel},
+    {"behind_the_wait", behind_the_wait},
+    {"late_value", late_value},
+    {"edge_the_wrong_way", edge_the_wrong_way},
 };
 
 int main(int argc, char** argv) {

@@ -6,6 +6,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use parking_lot::{Mutex, MutexGuard};
@@ -60,6 +61,8 @@ pub struct Device {
     pub observed_bounds: bool,
     /// And where lanes and waves do not come together.
     pub observed_sync: bool,
+    /// How long a deadlock lasts before it is told.
+    pub patience: Duration,
     /// Whether it is told as well what depends on bytes that nothing has written.
     pub observed_uninit: bool,
     /// What its packet processor and its copy engines have done.
@@ -95,6 +98,7 @@ impl Device {
             observed_races: config.observed_races,
             observed_bounds: config.observed_bounds,
             observed_sync: config.observed_sync,
+            patience: config.patience,
             observed_uninit: config.observed_uninit,
             tally: Tally::default(),
             data_path: OnceLock::new(),

@@ -1,9 +1,11 @@
 //! One thread's part of a dispatch.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use super::Dispatch;
 use crate::{
+    convergence::{self, Awaited},
+    memory::coherence::Grain,
     os,
     units::Timetable,
     wave::{Fault, FaultKind},
@@ -128,7 +130,11 @@ impl Share {
     }
 
     fn turn<const TIMED: bool>(&mut self, worker: &mut Worker, mut group: Workgroup) -> Outcome {
-        let outcome = match group.run(&self.dispatch.code, BUDGET) {
+        let turn = group.run(&self.dispatch.code, BUDGET);
+        if let Some(patience) = self.dispatch.resources.watches.sync {
+            self.look_for_deadlock(&group, patience);
+        }
+        let outcome = match turn {
             Turn::Done => {
                 if TIMED {
                     self.timed(|times| times.end(group.unit, group.id, os::now()));
@@ -150,6 +156,37 @@ impl Share {
         };
         self.resident.push_back(group);
         outcome
+    }
+
+    /// What a workgroup waits for, if all of its waves wait and only waves of the device can end that: see
+    /// [`Workgroup::deadlock`]. Memory that is not the device's alone may be written by the host at any time.
+    fn deadlock(&self, group: &Workgroup) -> Option<(u32, u64, Awaited)> {
+        group.deadlock().filter(|(.., awaited)| match awaited {
+            Awaited::Memory(at) => {
+                let memory = self.dispatch.resources.surroundings.map.snapshot();
+                memory.find(*at).is_some_and(|range| range.grain == Grain::Coarse)
+            }
+            Awaited::Lds(_) | Awaited::Grid | Awaited::Nothing => true,
+        })
+    }
+
+    /// Ends the dispatch if all that runs anywhere, and this workgroup, has waited for so long.
+    #[cold]
+    fn look_for_deadlock(&self, group: &Workgroup, patience: Duration) {
+        match self.deadlock(group) {
+            // What it waits for may come from anywhere.
+            Some(_) if patience == Duration::MAX => convergence::moved(),
+            None => convergence::moved(),
+            Some((wave, pc, awaited)) if convergence::is_deadlock(patience) => {
+                let waiting = self.dispatch.unclaimed();
+                self.dispatch.report(
+                    group.id,
+                    wave,
+                    Fault { kind: FaultKind::Deadlock { awaited, waiting }, pc },
+                );
+            }
+            Some(_) => {}
+        }
     }
 
     /// Notes something in the dispatch's timetable.

@@ -22,6 +22,7 @@ use super::{
     turns::Turns,
 };
 use crate::{
+    convergence::Deadlock,
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
     fault::{self, Loss, QueueFault},
@@ -478,6 +479,7 @@ impl Engine {
 
     fn launch(&mut self, index: usize, packet: &Packet, kernel: &hsa_kernel_dispatch_packet_t) -> bool {
         let Some(shadow) = self.free_shadows.pop() else { return false };
+        let patience = self.patience(kernel.kernel_object);
         // CAST: a small index.
         let place = self.shadows.pointer().cast::<Packet>().wrapping_add(shadow as usize);
         // SAFETY: the slot is inside the mapping, aligned, and no dispatch's until it is freed.
@@ -502,7 +504,7 @@ impl Engine {
         let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
         let watches = Watches {
             races: RaceWatch { order: self.device.observed_races, bounds: self.device.observed_bounds },
-            sync: self.device.observed_sync,
+            sync: self.device.observed_sync.then_some(patience),
             uninit: self.device.observed_uninit,
         };
         let made = made.map(|dispatch| if self.device.observed { dispatch.noted(watches) } else { dispatch });
@@ -626,6 +628,13 @@ impl Engine {
         any
     }
 
+    /// How long waves of a kernel may wait.
+    fn patience(&self, kernel_object: u64) -> Duration {
+        let watched = touched::observer().filter(|_| self.device.observed_sync);
+        let is_endless = watched.is_some_and(|observer| observer.is_patient(kernel_object));
+        if is_endless { Duration::MAX } else { self.device.patience }
+    }
+
     /// Tells the observer, if there is one, what a dispatch has touched.
     fn tell(&self, index: usize, dispatch: &Dispatch) {
         let Some((notes, observer)) = dispatch.notes().zip(touched::observer()) else { return };
@@ -642,6 +651,7 @@ impl Engine {
             sync: &notes.sync.take(),
             uninit: &notes.uninit.take(),
             refused: dispatch.fault().and_then(|fault| self.refused(dispatch, fault)),
+            deadlock: dispatch.fault().and_then(|fault| deadlock(dispatch, fault)),
         });
     }
 
@@ -716,7 +726,9 @@ impl Engine {
             | FaultKind::Unimplemented { .. }
             | FaultKind::Illegal { .. }
             | FaultKind::BufferFormat { .. } => (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, None),
-            FaultKind::Trap { .. } | FaultKind::Halt => (HSA_STATUS_ERROR_EXCEPTION, None),
+            FaultKind::Trap { .. } | FaultKind::Halt | FaultKind::Deadlock { .. } => {
+                (HSA_STATUS_ERROR_EXCEPTION, None)
+            }
             #[allow(unreachable_patterns, reason = "further kinds may be added")]
             _ => (HSA_STATUS_ERROR, None),
         };
@@ -749,6 +761,13 @@ fn kernel_name(device: &Device, kernel_object: u64) -> String {
     let image = device.image(kernel_object);
     let name = image.and_then(|image| image.kernel(kernel_object));
     name.unwrap_or_else(|| format!("{kernel_object:#x} (no loaded kernel)"))
+}
+
+/// The wave that a fault is about, if it is a deadlock.
+fn deadlock(dispatch: &Dispatch, fault: &DispatchFault) -> Option<Deadlock> {
+    let FaultKind::Deadlock { awaited, waiting } = fault.kind else { return None };
+    let (workgroup, wave, pc) = (dispatch.number(fault.workgroup), fault.wave, fault.pc);
+    Some(Deadlock { workgroup, wave, pc, awaited, waiting })
 }
 
 fn distance(address: u64, start: u64, end: u64) -> String {

@@ -72,6 +72,11 @@ fn described(row: &Row) -> Described {
     })
 }
 
+/// What an instruction that reaches memory or LDS does there.
+pub(super) fn action_of(row: &Row) -> Action {
+    described(row).0
+}
+
 fn action(row: &Row) -> Action {
     let has = |word: &str| row.name.contains(word);
     match row.family {

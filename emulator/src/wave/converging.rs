@@ -3,6 +3,7 @@
 use super::{
     Wave,
     inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE, beyond_scratch, follow},
+    spinning,
 };
 use crate::{
     convergence::{Converging, Passed, Step, SyncKind},
@@ -49,6 +50,7 @@ fn step(wave: &Wave, inst: &Inst) -> Step {
 
 fn look(converging: &mut Converging, wave: &Wave, inst: &Inst) {
     let pc = wave.pc.wrapping_sub(u64::from(inst.size));
+    spinning::follow(&mut converging.spin, wave, inst, pc);
     let step = step(wave, inst);
     for Passed { barrier, lane, times } in converging.lanes.step(pc, wave.exec, step) {
         converging.find(SyncKind::DivergentBarrier, Some(lane), barrier, pc, times);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::convergence::Awaited;
+
 /// What keeps an instruction that exists from being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restriction {
@@ -96,6 +98,13 @@ pub enum FaultKind {
     },
     /// `s_sethalt 1`: the wave would stop for ever.
     Halt,
+    /// All waves of the devices go round in loops, where [that is watched](crate::Config::observed_sync).
+    Deadlock {
+        /// What would end this one's.
+        awaited: Awaited,
+        /// Workgroups of the dispatch for which the device has no room before others end.
+        waiting: u64,
+    },
 }
 
 impl FaultKind {
@@ -135,6 +144,7 @@ impl fmt::Display for FaultKind {
             Self::NoScratch { bytes } => write!(f, "no memory for {bytes} bytes of scratch"),
             Self::Trap { id } => write!(f, "trap {id}"),
             Self::Halt => write!(f, "halt"),
+            Self::Deadlock { .. } => write!(f, "deadlock: no wave of the devices does anything but wait"),
         }
     }
 }

@@ -15,6 +15,7 @@ mod reach;
 mod run;
 mod semantics;
 pub(crate) mod simd;
+mod spinning;
 mod state;
 mod surroundings;
 mod sync;

@@ -2,11 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use emulator::{How, RaceByte, RaceKind, SyncKind, UninitByte};
+use emulator::{Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
-    ACCESS_FAULTS, BAD_FREE, Bytes, Code, Finding, Frame, Instruction, Made, Misuse, NEEDLESS, Near, Party,
-    Pc, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule, uninit_rule, word,
+    ACCESS_FAULTS, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, Instruction, Made, Misuse, NEEDLESS,
+    NOT_RESIDENT, Near, Party, Pc, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule,
+    uninit_rule, word,
 };
 
 /// What separates the fields of a line.
@@ -72,6 +73,20 @@ impl Finding {
                 fields.put(lane.map_or("-".into(), |lane| lane.to_string()));
                 fields.near(near.as_ref());
             }
+            Self::Deadlock { place, what, workgroup, wave, code, pc, awaited, waiting, near } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
+                let (for_what, at) = match *awaited {
+                    Awaited::Memory(address) => ("memory", address),
+                    Awaited::Lds(offset) => ("LDS", offset.into()),
+                    Awaited::Grid => ("grid", 0),
+                    Awaited::Nothing => ("nothing", 0),
+                };
+                fields.put(for_what);
+                [at, *waiting, *workgroup, pc.offset].iter().for_each(|number| fields.put(number));
+                fields.put(wave);
+                fields.near(near.as_ref());
+            }
             Self::Needless { places, whats, pairs } => {
                 places.iter().chain(whats).for_each(|text| fields.put(text));
                 fields.put(pairs);
@@ -109,6 +124,20 @@ impl Finding {
                 let places = [fields.next()?, fields.next()?];
                 Self::Needless { places, whats: [fields.next()?, fields.next()?], pairs: fields.next()? }
             }
+            DEADLOCK | NOT_RESIDENT => {
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (for_what, at): (String, u64) = (fields.next()?, fields.next()?);
+                let awaited = match &*for_what {
+                    "memory" => Awaited::Memory(at),
+                    "LDS" => Awaited::Lds(at.try_into().ok()?),
+                    "grid" => Awaited::Grid,
+                    "nothing" => Awaited::Nothing,
+                    _ => return None,
+                };
+                let (waiting, workgroup, pc) = (fields.next()?, fields.next()?, Pc::new(fields.next()?));
+                let (wave, near) = (fields.next()?, fields.near()?);
+                Self::Deadlock { place, what, workgroup, wave, code, pc, awaited, waiting, near }
+            }
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
             }
@@ -132,7 +161,11 @@ impl Finding {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
                 let (workgroup, pc, then) = (fields.next()?, fields.pc()?, fields.pc()?);
                 let (count, wave) = (fields.next()?, fields.next()?);
-                let lane = if kind == SyncKind::BarrierNotReached { None } else { Some(fields.next()?) };
+                let lane = if matches!(kind, SyncKind::BarrierNotReached | SyncKind::SplitLds) {
+                    None
+                } else {
+                    Some(fields.next()?)
+                };
                 Self::Sync { kind, place, what, workgroup, wave, lane, code, pc, then, count }
             }
             _ if let Some(kind) = UNINIT_KINDS.into_iter().find(|kind| uninit_rule(*kind) == rule) => {
@@ -333,6 +366,28 @@ mod tests {
                 pc: Pc::new(64),
                 then: Pc::new(96),
                 count: 2,
+            },
+            Finding::Deadlock {
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                code: code(),
+                pc: Pc::new(64),
+                awaited: Awaited::Memory(0x1004),
+                waiting: 2,
+                near: near(0x1000..0x2000, false),
+            },
+            Finding::Deadlock {
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                code: code(),
+                pc: Pc::new(64),
+                awaited: Awaited::Lds(4),
+                waiting: 0,
+                near: None,
             },
             Finding::Uninit {
                 kind: UninitKind::Result,

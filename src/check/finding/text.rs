@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::{AccessFault, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
+use emulator::{AccessFault, Awaited, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
 
 use super::{Bytes, Finding, Instruction, Made, Misuse, Near, Party, Pc, word};
 
@@ -175,13 +175,43 @@ impl fmt::Display for Finding {
                         "lanes of {place} ({what}) use what they read from lanes that are off\n    \
                          wave {wave} reads at {pc}, its lane {lane} uses that at {then}"
                     )?,
+                    SyncKind::SplitLds => write!(
+                        f,
+                        "workgroups of {place} ({what}) have LDS, which their waves do not share\n    \
+                         they may be on different compute units (tgsplit)"
+                    )?,
                 }
                 let times = match kind {
                     SyncKind::DivergentBarrier => "barriers",
                     SyncKind::BarrierNotReached => "waves",
                     SyncKind::InactiveLane => "lanes",
+                    SyncKind::SplitLds => "workgroups",
                 };
                 write!(f, ", first in workgroup {workgroup}; {count} {times} in all")
+            }
+            Self::Deadlock { place, what, workgroup, wave, pc, awaited, waiting, near, .. } => {
+                let (does, at) = match awaited {
+                    Awaited::Memory(address) => (format!("loads memory at {address:#x}"), Some(*address)),
+                    Awaited::Lds(offset) => (format!("loads LDS at offset {offset}"), None),
+                    Awaited::Grid => ("waits for the grid".into(), None),
+                    Awaited::Nothing => ("goes round in a loop that loads nothing".into(), None),
+                };
+                writeln!(f, "{place} ({what}) waits for what no wave will do, and was ended")?;
+                write!(
+                    f,
+                    "    wave {wave} of workgroup {workgroup} {does} at {pc}, and no other wave does more"
+                )?;
+                match waiting {
+                    0 => {}
+                    1 => write!(f, "\n    1 workgroup has no place on the device before others end")?,
+                    _ => {
+                        write!(f, "\n    {waiting} workgroups have no place on the device before others end")?
+                    }
+                }
+                match (near, at) {
+                    (Some(near), Some(address)) => near.describe(address, f),
+                    _ => Ok(()),
+                }
             }
             Self::Uninit {
                 kind, place, what, workgroup, wave, lane, read, byte, pc, count, near, ..
