@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use aqlipse_graph::memory::graph::MemoryGraph;
 
 use crate::{
+    check::CaptureLog,
     condition,
     device::Device,
     device::fence::Alive,
@@ -85,6 +86,8 @@ struct Whole {
     /// Counts executable graphs, and tells the next one what is known from those before.
     instances: Arc<Instances>,
     edits: Edits,
+    /// What the captures into it were told, where that is checked.
+    captures: Vec<Arc<CaptureLog>>,
 }
 
 /// Counts the edits of a template, for executables that ask whether its nodes are still those that they were made of.
@@ -136,6 +139,7 @@ impl Template {
             alive,
             instances: Arc::default(),
             edits: Edits::default(),
+            captures: Vec::new(),
         }));
         Self { root, path: SmallVec::new(), placed_on: None }
     }
@@ -161,6 +165,16 @@ impl Template {
 
     pub(crate) fn instances(&self) -> &Arc<Instances> {
         &self.root.instances
+    }
+
+    /// A capture into the graph has begun, which is noted there.
+    pub(crate) fn captured_by(&mut self, log: &Arc<CaptureLog>) {
+        self.root.captures.push(log.clone());
+    }
+
+    /// What the captures into it were told.
+    pub(crate) fn captures(&self) -> &[Arc<CaptureLog>] {
+        &self.root.captures
     }
 
     /// Refuses a nested graph, and one whose memory has become that of a conditional node.
@@ -443,10 +457,11 @@ impl TemplateAt<'_> {
         for body in bodies {
             // One that is lent is nested, which the check has refused.
             let Root::Own(body) = body.root else { continue };
-            let Whole { graph, memory, alive, .. } = *body;
+            let Whole { graph, memory, alive, captures, .. } = *body;
             graphs.push(Arc::try_unwrap(graph).unwrap_or_else(|shared| shared.snapshot()));
             self.root.memory.adopt(memory);
             self.root.alive.extend(alive);
+            self.root.captures.extend(captures);
         }
         let node = self.graph_mut().add_conditional(condition.clone(), kind, graphs, dependencies)?;
         self.place(node)?;

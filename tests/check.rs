@@ -114,7 +114,7 @@ fn normal(text: &str) -> String {
 #[test]
 fn missing_order_is_found_in_any_run_and_nothing_else_is() {
     let Some(corpus) = Corpus::of("graph") else { return };
-    corpus.holds(40, &["", "1", "2"]);
+    corpus.holds(48, &["", "1", "2"]);
 }
 
 #[test]
@@ -294,6 +294,75 @@ fn a_finding_names_nodes_bytes_and_the_edge() {
     std::fs::remove_file(&known).unwrap();
     let says_so = suppressed.stderr.contains("check graph: 0 found, 1 suppressed");
     assert!(suppressed.status.success() && says_so, "{}", says(&suppressed));
+}
+
+#[test]
+fn nodes_of_a_capture_say_which_wait_did_not_order_them() {
+    let Some(corpus) = Corpus::of("graph") else { return };
+    let reasons = [
+        ("captured_without_event", "no event was recorded between them behind node G.0"),
+        (
+            "captured_without_wait",
+            "an event was recorded behind node G.0, and no stream waited for it before node G.1",
+        ),
+        (
+            "captured_wait_too_late",
+            "stream 3 waited for an event that was recorded behind node G.0, and only behind node G.1",
+        ),
+        (
+            "captured_wait_of_another_stream",
+            "stream 1 waited for an event that was recorded behind node G.0, stream 3 did not",
+        ),
+        (
+            "captured_event_recorded_again",
+            "an event was recorded behind node G.0, and again on stream 1 and not behind it before stream 3 waited for it",
+        ),
+        (
+            "captured_event_recorded_too_early",
+            "stream 3 waited for an event that stream 2 had recorded before node G.0",
+        ),
+        (
+            "captured_event_never_recorded",
+            "stream 3 waited for an event that was not recorded in the capture, which orders nothing",
+        ),
+        (
+            "captured_event_from_outside",
+            "stream 3 was to wait for an event that was recorded outside of the capture, and the call failed",
+        ),
+    ];
+    for (name, reason) in reasons {
+        let finished = corpus.check(&[], &[name, "defect"]).run();
+        let said = normal(&finished.stderr);
+        let place = "\n    node G.0 was captured on stream 2, node G.1 on stream 3\n";
+        assert!(said.contains(&format!("{place}    {reason}\n")), "{name}: {said}");
+    }
+    let finished = corpus.check(&[], &["captured_event_recorded_again", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: no edge orders node 12.0 of executable 1 (kernel put");
+}
+
+#[test]
+fn the_graph_of_a_finding_is_drawn_with_its_nodes_marked() {
+    let Some(corpus) = Corpus::of("graph") else { return };
+    let folder = std::env::temp_dir().join(format!("aqlipse-check-dot-{}", std::process::id()));
+    let options = ["--dot", folder.to_str().unwrap()];
+    let drawn = |corpus: &Corpus, case: &str| {
+        let finished = corpus.check(&options, &[case, "defect"]).run();
+        let name = finished.stderr.lines().find_map(|line| line.strip_prefix("    drawn in "));
+        let name = name.unwrap_or_else(|| panic!("{}", says(&finished)));
+        let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        text
+    };
+    let count = |text: &str, part: &str| text.lines().filter(|line| line.contains(part)).count();
+    let text = drawn(&corpus, "transitive");
+    assert_eq!([count(&text, "color=red"), count(&text, "label=\"missing\"")], [3, 1], "{text}");
+    assert!(count(&text, "->") > 1, "{text}");
+    let text = drawn(&corpus, "graph_and_stream");
+    assert_eq!([count(&text, "color=red"), count(&text, "->")], [1, 0], "{text}");
+    let Some(corpus) = Corpus::of("edges") else { return };
+    let text = drawn(&corpus, "readers");
+    assert_eq!([count(&text, "color=red"), count(&text, "label=\"needless\"")], [3, 1], "{text}");
+    assert_eq!(count(&text, "->"), 2, "{text}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::{
     str::FromStr,
 };
 
+use aqlipse::DUMP_VARIABLE;
 use aqlipse::check::{
     Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, REPORT_VARIABLE, RaceByte,
     Tool, UninitByte,
@@ -56,6 +57,10 @@ pub struct Check {
     /// Write the findings to this file as SARIF 2.1.0
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    /// For each finding about nodes of a graph, write the graph to this folder in the DOT language, with the nodes and the edge
+    /// marked
+    #[arg(long, value_name = "FOLDER")]
+    dot: Option<PathBuf>,
     /// Leave out the findings that this file lists: on each line two patterns with `*`, `with` between them, for what two
     /// commands are, or for an object and the call that made it
     #[arg(long, value_name = "FILE")]
@@ -89,6 +94,9 @@ pub fn run(check: &Check) -> ExitCode {
     if check.tools.0.iter().any(|tool| tool.watches_devices()) {
         command.env("AQLIPSE_DEVICE", "emulated");
     }
+    if check.dot.is_some() {
+        command.env(DUMP_VARIABLE, folder.path());
+    }
     let status = match command.status() {
         Ok(status) => status,
         Err(error) => return run::cannot_run(&command, &error),
@@ -96,6 +104,7 @@ pub fn run(check: &Check) -> ExitCode {
     let told = findings(&report).and_then(|all| {
         let (suppressed, findings): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|finding| suppressions.cover(finding));
+        draw(check, folder.path(), &findings)?;
         tell(check, &findings, suppressed.len()).map(|()| findings.is_empty())
     });
     match told {
@@ -103,6 +112,14 @@ pub fn run(check: &Check) -> ExitCode {
         Ok(false) => ExitCode::from(check.error_exitcode),
         Err(error) => failed(error),
     }
+}
+
+/// Brings the graphs of findings to where they are wanted.
+fn draw(check: &Check, from: &Path, findings: &[Finding]) -> io::Result<()> {
+    let Some(to) = &check.dot else { return Ok(()) };
+    fs::create_dir_all(to)?;
+    let names = findings.iter().flat_map(Finding::drawn);
+    names.map(|name| fs::copy(from.join(name), to.join(name)).map(drop)).collect()
 }
 
 /// What the processes have appended to a file.
@@ -315,9 +332,10 @@ fn as_json(finding: &Finding) -> Value {
         json!({ "workgroup": access.workgroup, "wave": access.wave, "access": how, "instruction": place(&access.pc) })
     };
     let mut object = match finding {
-        Finding::Unordered { parties, of_one_launch, bytes } => {
+        Finding::Unordered { parties, of_one_launch, bytes, captured, drawn } => {
             let commands = parties.each_ref().map(command);
-            with(json!({ "commands": commands, "of_one_launch": of_one_launch }), bytes)
+            with(json!({ "commands": commands, "of_one_launch": of_one_launch,
+                "captured": captured, "drawn": drawn }), bytes)
         }
         Finding::Memory { party, other, bytes, made: by, .. } => {
             let other = Some(other).filter(|other| !other.is_empty());
@@ -355,9 +373,9 @@ fn as_json(finding: &Finding) -> Value {
                 "byte": byte, "read": place(read), "instruction": place(pc), "count": count,
                 "near": near.as_ref().map(allocation) })
         }
-        Finding::Needless { places, whats, pairs } => {
+        Finding::Needless { places, whats, pairs, drawn } => {
             let node = |n: usize| json!({ "place": places[n], "what": whats[n] });
-            json!({ "edge": [node(0), node(1)], "pairs": pairs })
+            json!({ "edge": [node(0), node(1)], "pairs": pairs, "drawn": drawn })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })
@@ -378,7 +396,7 @@ mod tests {
         let parties =
             kinds.map(|what| Party { place: "stream 1".into(), what: what.into(), how: How::Write });
         let bytes = Bytes { first: 16..20, total: 4, allocation: 0..64 };
-        Finding::Unordered { parties, of_one_launch: false, bytes }
+        Finding::Unordered { parties, of_one_launch: false, bytes, captured: Vec::new(), drawn: Vec::new() }
     }
 
     #[test]

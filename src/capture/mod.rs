@@ -25,7 +25,8 @@ pub use crate::stream::rules::{
     refuse_device_synchronize, refuse_uncapturable,
 };
 use crate::{
-    device::{Device, fence::Alive},
+    check::CaptureLog,
+    device::{Device, Tool, checked, fence::Alive},
     error::{CaptureError, Error, Result, explain},
     graph::{Inside, Node, NodeId},
     memory::StreamPool,
@@ -53,6 +54,8 @@ pub struct Session {
     orphaned: AtomicBool,
     /// Whether the timeline has its beginning.
     is_recorded: bool,
+    /// What its streams are told, if that is checked.
+    log: Option<Arc<CaptureLog>>,
     state: Mutex<State>,
 }
 
@@ -192,6 +195,10 @@ impl Recorder for Session {
         self.edit(|graph| graph.add_free(address, after))
     }
 
+    fn log(&self) -> Option<&CaptureLog> {
+        self.log.as_deref()
+    }
+
     fn keep(&self, objects: &[Alive]) {
         self.template.lock().keep(objects);
     }
@@ -227,6 +234,7 @@ pub fn begin_inside(
         );
         return Err(CaptureError::Unsupported.into());
     }
+    let log = checked::is_on(Tool::Graph).then(Arc::<CaptureLog>::default);
     let session = Arc::new(Session {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
         mode,
@@ -236,6 +244,7 @@ pub fn begin_inside(
         path,
         orphaned: AtomicBool::new(false),
         is_recorded: timeline::is_on(),
+        log,
         state: Mutex::new(State {
             broken: None,
             over: false,
@@ -251,6 +260,9 @@ pub fn begin_inside(
         if session.is_recorded {
             let details = Details::default().number("capture", session.id);
             recorder::begin(Track::Captures(session.origin), "capture", "capture", details);
+        }
+        if let Some(log) = &session.log {
+            session.template.lock().captured_by(log);
         }
         let session: Arc<dyn Recorder> = session;
         rules::enter(&session);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use emulator::{How, Page};
 
-use super::{finding::Party, order::Unordered};
+use super::{captured::CaptureLog, drawing::Drawing, finding::Party, order::Unordered};
 use crate::device::clocks::Moment;
 
 /// A command that was submitted, which the device dispatches or which is about memory alone.
@@ -55,6 +55,10 @@ pub(crate) struct Order {
     pub memory: Box<[MemoryNode]>,
     /// Its edges, if those are looked at.
     pub edges: Option<Edges>,
+    /// The captures that the graph is of.
+    pub captures: Box<[Arc<CaptureLog>]>,
+    /// The graph, if findings are to draw it.
+    pub drawing: Option<Drawing>,
 }
 
 /// The edges of an executable whose nodes are told apart by their places in the [`Order`].

@@ -16,8 +16,9 @@ use emulator::{
 use parking_lot::Mutex;
 
 use super::{
-    allocations, code,
+    allocations, captured, code,
     command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
+    drawing::{self, Marked},
     finding::{Bytes, Finding, Instruction, Misuse, Near, Pc},
     lives::{self, Life, Lives, Offence},
     made::Site,
@@ -529,12 +530,17 @@ impl State {
         let (Some(edges), Some(table)) = (&launch.order.edges, allocations::table()) else { return };
         for (from, to, pairs) in looked.needless(edges, |at| table.extent(at).is_some()) {
             let ends = [from, to];
+            let [one, other] = ends.map(|end| &*edges.names[end as usize]);
+            let drawing = launch.order.drawing.as_ref();
+            let mark = Some(Marked::Needless(one, other));
+            let drawn = drawing.and_then(|drawing| drawing.write(launch.executable, &[one, other], mark));
             self.found.push(Finding::Needless {
                 places: ends.map(|end| {
                     format!("node {} of executable {}", edges.names[end as usize], launch.executable)
                 }),
                 whats: ends.map(|end| looked.what(end).to_owned()),
                 pairs: pairs as u64,
+                drawn: drawn.into_iter().collect(),
             });
         }
     }
@@ -582,16 +588,30 @@ impl State {
             let total = of_one.iter().map(|conflict| conflict.bytes.end - conflict.bytes.start).sum();
             let Conflict { with: other, bytes, allocation, how } = &of_one[0];
             let mut parties = [other.party(how[0]), command.party(how[1])];
+            let mut commands = [&**other, command];
             if command.rank() < other.rank() {
                 parties.swap(0, 1);
+                commands.swap(0, 1);
             }
             let [one, two] = &parties;
             let names = [&one.place, &one.what, &two.place, &two.what].map(String::clone);
             if self.known.insert(names) {
                 let of_one_launch = command.shares_launch_with(other);
                 let bytes = Bytes { first: bytes.clone(), total, allocation: allocation.clone() };
-                self.found.push(Finding::Unordered { parties, of_one_launch, bytes });
+                let captured = captured(commands);
+                let drawn = drawing::unordered(commands);
+                self.found.push(Finding::Unordered { parties, of_one_launch, bytes, captured, drawn });
             }
         }
+    }
+}
+
+/// How two nodes of a launch were captured that nothing orders.
+fn captured([one, other]: [&Command; 2]) -> Vec<String> {
+    match (&one.place, &other.place) {
+        (Place::Node { launch, node, .. }, Place::Node { node: second, .. }) if one.shares_launch_with(other) => {
+            captured::explain(&launch.order.captures, [node, second])
+        }
+        _ => Vec::new(),
     }
 }

@@ -127,6 +127,10 @@ pub enum Finding {
         of_one_launch: bool,
         /// The bytes that both touch.
         bytes: Bytes,
+        /// Where they were captured and why that has not ordered them, in sentences, if they were.
+        captured: Vec<String>,
+        /// Files in the folder for graphs that show the nodes, if there is such a folder.
+        drawn: Vec<String>,
     },
     /// A command touches memory that it must not.
     Memory {
@@ -261,6 +265,8 @@ pub enum Finding {
         whats: [String; 2],
         /// How many pairs of nodes, these included, are in an order by it that they do not need.
         pairs: u64,
+        /// As of two commands that nothing orders.
+        drawn: Vec<String>,
     },
     /// The program frees what is no allocation.
     BadFree {
@@ -397,6 +403,14 @@ impl Finding {
             | Self::Deadlock { near, .. }
             | Self::Race { near, .. } => near.as_mut().map(|near| &mut near.made),
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
+        }
+    }
+
+    /// The files that show its nodes.
+    pub fn drawn(&self) -> &[String] {
+        match self {
+            Self::Unordered { drawn, .. } | Self::Needless { drawn, .. } => drawn,
+            _ => &[],
         }
     }
 

@@ -30,9 +30,11 @@
 //! ```
 
 mod allocations;
+mod captured;
 mod code;
 mod command;
 mod commands;
+mod drawing;
 mod finding;
 mod leak;
 mod lives;
@@ -43,12 +45,14 @@ mod report;
 
 pub(crate) use self::{
     allocations::{Allocations, Left, know},
+    captured::{Call, CaptureLog, Waited},
     code::kernel_loaded,
     command::{Edges, Launch, MemoryNode, NodeDispatch, Order},
     commands::{
         begun, cancel, ended, freed_nothing, launched, released, shared, start, submitted,
         watches_allocations,
     },
+    drawing::Drawing,
     leak::allocated,
     lives::padding,
     made::Site,

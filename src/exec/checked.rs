@@ -4,18 +4,19 @@
 
 use std::sync::Arc;
 
-use super::{Exec, State, events, unit::Unit};
+use super::{Exec, State, dump, events, unit::Unit};
 use crate::{
-    check::{self, Edges, Launch, MemoryNode, NodeDispatch, Order, Unordered},
+    check::{self, Drawing, Edges, Launch, MemoryNode, NodeDispatch, Order, Unordered},
     device::{Tool, checked, clocks, timeline::Work},
     error::Result,
-    graph::{FlatGraph, Graph, Node, NodeKind, flatten},
+    graph::{FlatGraph, Node, NodeKind, dot, flatten},
     stream::Stream,
+    template::Template,
 };
 
 /// The order of a graph's nodes, if it has not too many; those that are about memory alone are not in the flat graph.
-pub(super) fn order(graph: &Graph, flat: &FlatGraph) -> Option<Arc<Order>> {
-    let whole = flatten::flatten(graph, |_, _| true).ok()?;
+pub(super) fn order(template: &Template, flat: &FlatGraph) -> Option<Arc<Order>> {
+    let whole = flatten::flatten(template.graph(), |_, _| true).ok()?;
     let Some(unordered) = Unordered::new(whole.graph.len(), whole.graph.preds()) else {
         tracing::error!("a graph of {} nodes is not checked", whole.graph.len());
         return None;
@@ -39,7 +40,10 @@ pub(super) fn order(graph: &Graph, flat: &FlatGraph) -> Option<Arc<Order>> {
             joins: whole.work.iter().map(Option::is_none).collect(),
         }
     });
-    Some(Arc::new(Order { unordered, places, memory: memory.collect(), edges }))
+    let captures = template.captures().into();
+    let drawing = dump::folder()
+        .map(|folder| Drawing { folder: folder.into(), dot: template.dot(dot::Detail::VERBOSE) });
+    Some(Arc::new(Order { unordered, places, memory: memory.collect(), edges, captures, drawing }))
 }
 
 impl Exec {

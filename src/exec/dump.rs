@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::{env, fs, io, path::PathBuf, process, sync::LazyLock};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process, sync::LazyLock};
 
 use serde::Serialize;
 
@@ -51,6 +54,11 @@ struct DumpedNode {
     /// The lane of the plan, if a packet does its work.
     lane: Option<u32>,
     device: Option<usize>,
+}
+
+/// The folder for graphs, if there is one.
+pub(super) fn folder() -> Option<&'static Path> {
+    FOLDER.as_deref()
 }
 
 impl Exec {

@@ -358,7 +358,7 @@ impl Exec {
         let held = RetainedObjects::of(template.graph());
         let original = template.shared_graph();
         let is_checked = device.0.system.is_checked();
-        let order = if is_checked { checked::order(template.graph(), &flat) } else { None };
+        let order = if is_checked { checked::order(template, &flat) } else { None };
         flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.placements[..]);

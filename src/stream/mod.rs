@@ -55,6 +55,7 @@ use self::{
 };
 use crate::{
     callback,
+    check::CaptureLog,
     device::{
         Device, Fence, LaneKind, Rings, Units, clocks,
         fence::{Alive, Keep},
@@ -132,6 +133,9 @@ pub(crate) trait Recorder: Any + Send + Sync {
     /// # Errors
     /// [`Error::InvalidValue`] if it is no allocation of a graph; what the graph refuses.
     fn free(&self, address: u64, after: &[NodeId]) -> Result<NodeId>;
+
+    /// Where its calls are noted, if they are checked.
+    fn log(&self) -> Option<&CaptureLog>;
 
     /// Lets the graph keep `objects` alive.
     fn keep(&self, objects: &[Alive]);

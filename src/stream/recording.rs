@@ -14,6 +14,7 @@ use super::{
     rules::{Reason, Status},
 };
 use crate::{
+    check::{Call, Waited},
     device::fence::Alive,
     error::{CaptureError, Error, Result, explain},
 };
@@ -76,7 +77,10 @@ impl Stream {
         }
         match add(&member.session, &member.dependencies) {
             Ok((node, value)) => {
-                member.dependencies = vec![node];
+                let after = std::mem::replace(&mut member.dependencies, vec![node]);
+                if let Some(log) = member.session.log() {
+                    log.note(self.id(), Call::Node { node, after: after.into() });
+                }
                 Ok(value)
             }
             Err(error) => {
@@ -115,6 +119,10 @@ impl Stream {
         let Some(member) = &*capture else { return false };
         // HIP: 5.2.3 and the runtime of October 2024 take events in a broken capture, too
         // (tests/conformance/capture_after_invalidation.cpp).
+        if let Some(log) = member.session.log() {
+            let behind = member.dependencies.as_slice().into();
+            log.note(self.id(), Call::Record { event: event.id(), behind });
+        }
         event.set_captured(Captured {
             session: Arc::downgrade(&member.session),
             dependencies: member.dependencies.clone(),
@@ -127,17 +135,24 @@ impl Stream {
     pub(super) fn wait_in_capture(&self, event: &Event) -> Option<Result<()>> {
         let captured = event.captured();
         let recorded = event.fence().is_some();
+        let note = |session: &dyn Recorder, what| {
+            if let Some(log) = session.log() {
+                log.note(self.id(), Call::Wait { event: event.id(), what });
+            }
+        };
         self.with_capture(|capture| match (capture.as_mut(), captured) {
             (None, None) => None,
             // HIP: 5.2.3 and the runtime of October 2024 refuse an event that was recorded before the capture began, and
             // let the capture go on (tests/conformance/capture_isolation.cpp).
-            (Some(_), None) => Some(if recorded {
+            (Some(member), None) => Some(if recorded {
+                note(&*member.session, Waited::Outside);
                 explain(Reason::new(WAITING, "the event was recorded outside the capture").on(self).instead(
                     "record it on a stream of the capture, wait for it before the capture, or wait with \
                          hipEventWaitExternal",
                 ));
                 Err(CaptureError::Isolation.into())
             } else {
+                note(&*member.session, Waited::Nothing);
                 Ok(())
             }),
             (Some(member), Some(at)) => {
@@ -147,6 +162,7 @@ impl Stream {
                     ));
                     Err(CaptureError::Merge.into())
                 } else {
+                    note(&*member.session, Waited::Place);
                     for node in at.dependencies {
                         if !member.dependencies.contains(&node) {
                             member.dependencies.push(node);
@@ -155,7 +171,13 @@ impl Stream {
                     Ok(())
                 })
             }
-            (None, Some(at)) => Some(self.join(capture, at)),
+            (None, Some(at)) => {
+                let joined = self.join(capture, at);
+                if let Some(member) = &*capture {
+                    note(&*member.session, Waited::Place);
+                }
+                Some(joined)
+            }
         })
     }
 

@@ -328,6 +328,124 @@ static void captured_fork() {
   g.run();
 }
 
+// A capture of three streams that begin side by side, and are joined at the end.
+struct Captured {
+  hipStream_t s[3];
+  hipEvent_t event, other;
+  Captured() {
+    for (auto& stream : s) CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    for (auto* made : {&event, &other}) CHECK(hipEventCreateWithFlags(made, hipEventDisableTiming));
+  }
+  void begin() {
+    hipEvent_t start;
+    CHECK(hipEventCreate(&start));
+    CHECK(hipStreamBeginCapture(s[0], hipStreamCaptureModeGlobal));
+    CHECK(hipEventRecord(start, s[0]));
+    for (int n : {1, 2}) CHECK(hipStreamWaitEvent(s[n], start, 0));
+  }
+  void put_on_one() { put<<<BLOCKS, THREADS, 0, s[1]>>>(a, 1); }
+  void copy_on_two() { copy<<<BLOCKS, THREADS, 0, s[2]>>>(b, a); }
+  void end() {
+    for (int n : {1, 2}) {
+      hipEvent_t over;
+      CHECK(hipEventCreate(&over));
+      CHECK(hipEventRecord(over, s[n]));
+      CHECK(hipStreamWaitEvent(s[0], over, 0));
+    }
+    Built g;
+    CHECK(hipStreamEndCapture(s[0], &g.graph));
+    g.run();
+  }
+};
+
+static void captured_without_event() {
+  Captured c;
+  c.begin();
+  c.put_on_one();
+  if (!defect) {
+    CHECK(hipEventRecord(c.event, c.s[1]));
+    CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  }
+  c.copy_on_two();
+  c.end();
+}
+
+static void captured_without_wait() {
+  Captured c;
+  c.begin();
+  c.put_on_one();
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  if (!defect) CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  c.copy_on_two();
+  c.end();
+}
+
+static void captured_wait_too_late() {
+  Captured c;
+  c.begin();
+  c.put_on_one();
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  if (!defect) CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  c.copy_on_two();
+  if (defect) CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  c.end();
+}
+
+static void captured_wait_of_another_stream() {
+  Captured c;
+  c.begin();
+  c.put_on_one();
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  CHECK(hipStreamWaitEvent(c.s[defect ? 0 : 2], c.event, 0));
+  c.copy_on_two();
+  c.end();
+}
+
+static void captured_event_recorded_again() {
+  Captured c;
+  c.begin();
+  c.put_on_one();
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  if (defect) CHECK(hipEventRecord(c.event, c.s[0]));
+  CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  c.copy_on_two();
+  c.end();
+}
+
+static void captured_event_recorded_too_early() {
+  Captured c;
+  c.begin();
+  if (defect) CHECK(hipEventRecord(c.event, c.s[1]));
+  c.put_on_one();
+  if (!defect) CHECK(hipEventRecord(c.event, c.s[1]));
+  CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  c.copy_on_two();
+  c.end();
+}
+
+static void captured_event_never_recorded() {
+  Captured c;
+  c.begin();
+  c.put_on_one();
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  CHECK(hipStreamWaitEvent(c.s[2], defect ? c.other : c.event, 0));
+  c.copy_on_two();
+  c.end();
+}
+
+// The call says that the wait would leave the capture.
+static void captured_event_from_outside() {
+  Captured c;
+  CHECK(hipEventRecord(c.other, c.s[1]));
+  c.begin();
+  c.put_on_one();
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  hipError_t result = hipStreamWaitEvent(c.s[2], defect ? c.other : c.event, 0);
+  if (defect != (result == hipErrorStreamCaptureIsolation)) std::exit(3);
+  c.copy_on_two();
+  c.end();
+}
+
 struct Streams {
   hipStream_t one, other;
   hipEvent_t event;
@@ -535,6 +653,14 @@ static const Case CASES[] = {
     {"launches_in_turn", launches_in_turn},
     {"captured_join", captured_join},
     {"captured_fork", captured_fork},
+    {"captured_without_event", captured_without_event},
+    {"captured_without_wait", captured_without_wait},
+    {"captured_wait_too_late", captured_wait_too_late},
+    {"captured_wait_of_another_stream", captured_wait_of_another_stream},
+    {"captured_event_recorded_again", captured_event_recorded_again},
+    {"captured_event_recorded_too_early", captured_event_recorded_too_early},
+    {"captured_event_never_recorded", captured_event_never_recorded},
+    {"captured_event_from_outside", captured_event_from_outside},
     {"two_streams", two_streams},
     {"event_recorded_too_early", event_recorded_too_early},
     {"over_a_third_stream", over_a_third_stream},

@@ -18,10 +18,11 @@ impl Finding {
     pub(in crate::check) fn line(&self) -> String {
         let mut fields = Fields(vec![self.rule().to_owned()]);
         match self {
-            Self::Unordered { parties, of_one_launch, bytes } => {
+            Self::Unordered { parties, of_one_launch, bytes, captured, drawn } => {
                 fields.put(of_one_launch);
                 parties.iter().for_each(|party| fields.party(party));
                 fields.bytes(bytes);
+                [captured, drawn].into_iter().for_each(|texts| fields.list(texts));
             }
             Self::Memory { party, other, bytes, made, .. } => {
                 fields.party(party);
@@ -87,9 +88,10 @@ impl Finding {
                 fields.put(wave);
                 fields.near(near.as_ref());
             }
-            Self::Needless { places, whats, pairs } => {
+            Self::Needless { places, whats, pairs, drawn } => {
                 places.iter().chain(whats).for_each(|text| fields.put(text));
                 fields.put(pairs);
+                fields.list(drawn);
             }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
@@ -114,7 +116,8 @@ impl Finding {
             "graph/unordered" => {
                 let of_one_launch = fields.next()?;
                 let parties = [fields.party()?, fields.party()?];
-                Self::Unordered { parties, of_one_launch, bytes: fields.bytes()? }
+                let (bytes, captured, drawn) = (fields.bytes()?, fields.list()?, fields.list()?);
+                Self::Unordered { parties, of_one_launch, bytes, captured, drawn }
             }
             "leak/object" | "leak/memory" => {
                 let (what, count, bytes) = (fields.next()?, fields.next()?, fields.next()?);
@@ -122,7 +125,8 @@ impl Finding {
             }
             NEEDLESS => {
                 let places = [fields.next()?, fields.next()?];
-                Self::Needless { places, whats: [fields.next()?, fields.next()?], pairs: fields.next()? }
+                let (whats, pairs) = ([fields.next()?, fields.next()?], fields.next()?);
+                Self::Needless { places, whats, pairs, drawn: fields.list()? }
             }
             DEADLOCK | NOT_RESIDENT => {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
@@ -200,6 +204,11 @@ impl Fields {
         self.0.push(field.to_string().replace([SEPARATOR, '\n'], " "));
     }
 
+    fn list(&mut self, texts: &[String]) {
+        self.put(texts.len());
+        texts.iter().for_each(|text| self.put(text));
+    }
+
     fn party(&mut self, Party { place, what, how }: &Party) {
         [place, what, word(*how)].iter().for_each(|text| self.put(text));
     }
@@ -244,6 +253,11 @@ struct Read<'a>(std::str::Split<'a, char>);
 impl Read<'_> {
     fn next<T: std::str::FromStr>(&mut self) -> Option<T> {
         self.0.next()?.parse().ok()
+    }
+
+    fn list(&mut self) -> Option<Vec<String>> {
+        let count = self.next::<usize>()?;
+        (0..count).map(|_| self.next()).collect()
     }
 
     fn bytes(&mut self) -> Option<Bytes> {
@@ -311,6 +325,8 @@ mod tests {
                 parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
                 of_one_launch: true,
                 bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
+                captured: vec!["both were captured on stream 1".into()],
+                drawn: vec!["1-2-check-3.dot".into(), "1-2-check-4.dot".into()],
             },
             Finding::Race {
                 kind: RaceKind::Waves,
@@ -421,6 +437,7 @@ mod tests {
                 places: ["node 0.1 of executable 1".into(), "node 0.2 of executable 1".into()],
                 whats: ["memset".into(), "kernel f()".into()],
                 pairs: 3,
+                drawn: Vec::new(),
             },
             Finding::Leak {
                 what: "stream".into(),

@@ -57,7 +57,7 @@ impl fmt::Display for Made {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unordered { parties: [one, other], of_one_launch, bytes } => {
+            Self::Unordered { parties: [one, other], of_one_launch, bytes, captured, .. } => {
                 let said = if *of_one_launch { "no edge orders" } else { "nothing orders" };
                 writeln!(f, "{said} {} ({}) and {} ({})", one.place, one.what, other.place, other.what)?;
                 writeln!(f, "    the one {} and the other {} {bytes}", word(one.how), word(other.how))?;
@@ -67,7 +67,8 @@ impl fmt::Display for Finding {
                         f,
                         "    an event that is recorded behind the one and waited for before the other would order them"
                     ),
-                }
+                }?;
+                captured.iter().try_for_each(|sentence| write!(f, "\n    {sentence}"))
             }
             Self::Memory { misuse, party: Party { place, what, how }, other, bytes, made } => {
                 let how = word(*how);
@@ -238,7 +239,7 @@ impl fmt::Display for Finding {
                     _ => Ok(()),
                 }
             }
-            Self::Needless { places: [from, to], whats: [one, other], pairs } => {
+            Self::Needless { places: [from, to], whats: [one, other], pairs, .. } => {
                 let (pairs, are) =
                     if *pairs == 1 { ("1 pair".into(), "is") } else { (format!("{pairs} pairs"), "are") };
                 write!(f, "an edge orders {from} ({one}) before {to} ({other}), and no data needs that")?;
@@ -256,6 +257,7 @@ impl fmt::Display for Finding {
                 let of = if *bytes > 0 { format!(" of {bytes} bytes") } else { String::new() };
                 write!(f, "{what}{of} {is} still there at the end\n    made by {made}")
             }
-        }
+        }?;
+        self.drawn().iter().try_for_each(|name| write!(f, "\n    drawn in {name}"))
     }
 }
