@@ -264,6 +264,13 @@ pub(crate) struct Reserved {
     done: Arc<PooledSignal>,
 }
 
+impl Reserved {
+    /// The address of the kernel's arguments.
+    pub(crate) fn arguments(&self) -> u64 {
+        self.arguments.address()
+    }
+}
+
 impl Cooperative {
     /// The kernel that sets global wave sync up, if `dispatch` needs it.
     fn init(&self, device: &Device, dispatch: &Dispatch) -> Result<Option<&KernelCode>> {

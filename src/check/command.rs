@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use emulator::{How, Page};
 
@@ -26,6 +26,7 @@ pub(super) enum Place {
         launch: Arc<Launch>,
         place: u32,
         node: String,
+        inside: Inside,
     },
 }
 
@@ -33,6 +34,35 @@ pub(super) enum Place {
 pub(crate) struct Launch {
     pub executable: u64,
     pub order: Arc<Order>,
+    /// Its place in what was submitted, from when it is announced.
+    pub moment: OnceLock<Moment>,
+}
+
+/// Where a node is within the conditional node of the launch that has it in a body; nowhere, for all others.
+#[derive(Clone, Default)]
+pub(crate) struct Inside {
+    /// From the outside in: which turn of any body of the conditional node it is, and the place there of the node or of the
+    /// conditional node that it is in.
+    path: Vec<(u64, u32)>,
+    /// What the edges of these bodies leave unordered.
+    orders: Vec<Arc<Unordered>>,
+}
+
+impl Inside {
+    /// Goes into a body's turn, to a node there.
+    pub(crate) fn enter(&mut self, turn: u64, order: &Arc<Unordered>, place: u32) {
+        self.path.push((turn, place));
+        self.orders.push(order.clone());
+    }
+
+    /// Whether it is before another one in the same conditional node. Turns come one behind the other.
+    fn is_before(&self, later: &Self) -> bool {
+        let both = self.path.iter().zip(&later.path).zip(&self.orders);
+        let mut apart = both.skip_while(|((one, other), _)| one == other);
+        apart.next().is_some_and(|((&(turn, place), &(next, other)), order)| {
+            turn < next || turn == next && place < other && !order.has(place, other)
+        })
+    }
 }
 
 /// A node that a launch is about to dispatch.
@@ -44,6 +74,7 @@ pub(crate) struct NodeDispatch {
     /// As it is called.
     pub node: String,
     pub what: String,
+    pub inside: Inside,
 }
 
 /// The nodes of an executable, those included that are about memory alone and not dispatched, numbered so that each edge leads
@@ -52,6 +83,8 @@ pub(crate) struct Order {
     pub unordered: Unordered,
     /// Where the nodes of the flat graph are.
     pub places: Box<[u32]>,
+    /// How nodes are called, by their places.
+    pub names: Box<[String]>,
     pub memory: Box<[MemoryNode]>,
     /// Its edges, if those are looked at.
     pub edges: Option<Edges>,
@@ -65,8 +98,6 @@ pub(crate) struct Order {
 pub(crate) struct Edges {
     /// Of each node, those that an edge leads from.
     pub preds: Box<[Box<[u32]>]>,
-    /// How nodes are called.
-    pub names: Box<[String]>,
     /// Nodes that only stand for edges.
     pub joins: Box<[bool]>,
 }
@@ -109,12 +140,12 @@ impl Command {
     }
 
     /// Where it stands among all that was submitted, and nodes of a launch in an order of theirs.
-    pub(super) fn rank(&self) -> (u64, u32) {
-        let place = match &self.place {
-            Place::Host | Place::Stream => 0,
-            Place::Node { place, .. } => *place,
+    pub(super) fn rank(&self) -> (u64, u32, &[(u64, u32)]) {
+        let (place, path) = match &self.place {
+            Place::Host | Place::Stream => (0, &[][..]),
+            Place::Node { place, inside, .. } => (*place, &inside.path[..]),
         };
-        (self.moment.number, place)
+        (self.moment.number, place, path)
     }
 
     pub(super) fn shares_launch_with(&self, other: &Self) -> bool {
@@ -126,10 +157,13 @@ impl Command {
     /// the host put in this order.
     pub(super) fn is_before(&self, later: &Self) -> bool {
         match (&self.place, &later.place) {
-            (Place::Node { launch, place, .. }, Place::Node { place: other, .. })
+            (Place::Node { launch, place, inside, .. }, Place::Node { place: other, inside: next, .. })
                 if self.shares_launch_with(later) =>
             {
-                place < other && !launch.order.unordered.has(*place, *other)
+                match place == other {
+                    true => inside.is_before(next),
+                    false => place < other && !launch.order.unordered.has(*place, *other),
+                }
             }
             _ => {
                 let (stream, count) = self.moment.place;

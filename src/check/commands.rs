@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use super::{
     allocations, captured, code,
-    command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
+    command::{Command, Inside, Launch, MemoryNode, NodeDispatch, Place, Touch},
     drawing::{self, Marked},
     finding::{Bytes, Finding, Instruction, Misuse, Near, Pc},
     lives::{self, Life, Lives, Offence},
@@ -116,23 +116,26 @@ struct Conflict {
 /// these arguments is expected any more: a fault may have taken what was.
 pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDispatch>, idle: bool) {
     let Some((checks, moment)) = checks().zip(clocks::command(stream)) else { return };
+    let moment = launch.moment.get_or_init(|| moment);
     let mut state = checks.state.lock();
     if let Some(edges) = &launch.order.edges
         && state.executables.insert(launch.executable)
     {
-        state.looked.push(Looked::new(launch, edges.preds.len(), dispatches.len()));
+        let places = dispatches.iter().map(|dispatch| dispatch.place);
+        state.looked.push(Looked::new(launch, edges.preds.len(), places));
     }
-    for NodeDispatch { arguments, place, node, what } in dispatches {
+    for NodeDispatch { arguments, place, node, what, inside } in dispatches {
         let commands = state.expected.entry(arguments).or_default();
         if idle {
             commands.clear();
         }
-        let place = Place::Node { launch: launch.clone(), place, node };
+        let place = Place::Node { launch: launch.clone(), place, node, inside };
         commands.push_back(Arc::new(Command { moment: moment.clone(), place, what }));
     }
     let nodes = launch.order.memory.iter().filter(|_| watches_allocations());
     for &MemoryNode { address, begins, place, ref node } in nodes {
-        let place = Place::Node { launch: launch.clone(), place, node: node.clone() };
+        let (node, inside) = (node.clone(), Inside::default());
+        let place = Place::Node { launch: launch.clone(), place, node, inside };
         let what = if begins.is_some() { "allocation" } else { "free" }.into();
         let command = Arc::new(Command { moment: moment.clone(), place, what });
         match begins {
@@ -148,6 +151,15 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
         }
     }
     checks.tell(&mut state);
+}
+
+/// Takes note of a node that the host is about to dispatch within a launch, with arguments that no other dispatch has now.
+pub(crate) fn dispatching(launch: &Arc<Launch>, dispatch: NodeDispatch) {
+    let Some((checks, moment)) = CHECKS.get().zip(launch.moment.get()) else { return };
+    let NodeDispatch { arguments, place, node, what, inside } = dispatch;
+    let place = Place::Node { launch: launch.clone(), place, node, inside };
+    let command = Arc::new(Command { moment: moment.clone(), place, what });
+    checks.state.lock().expected.insert(arguments, VecDeque::from([command]));
 }
 
 /// Forgets the latest launch, which was not published.
@@ -337,7 +349,7 @@ impl State {
         let here = starts.into_iter().filter_map(|start| Some((start, self.pages.get(&start)?)));
         let mut offences: Vec<_> =
             here.flat_map(|(start, touches)| life.judge_earlier(start, touches)).collect();
-        offences.sort_by_key(|(command, _)| command.rank());
+        offences.sort_by(|(one, _), (other, _)| one.rank().cmp(&other.rank()));
         while let Some((command, offence)) = offences.pop() {
             let of_one = offences.extract_if(.., |(other, _)| Arc::ptr_eq(other, &command));
             let of_one = of_one.map(|(_, offence)| offence).chain([offence]).collect();
@@ -530,13 +542,13 @@ impl State {
         let (Some(edges), Some(table)) = (&launch.order.edges, allocations::table()) else { return };
         for (from, to, pairs) in looked.needless(edges, |at| table.extent(at).is_some()) {
             let ends = [from, to];
-            let [one, other] = ends.map(|end| &*edges.names[end as usize]);
+            let [one, other] = ends.map(|end| &*launch.order.names[end as usize]);
             let drawing = launch.order.drawing.as_ref();
             let mark = Some(Marked::Needless(one, other));
             let drawn = drawing.and_then(|drawing| drawing.write(launch.executable, &[one, other], mark));
             self.found.push(Finding::Needless {
                 places: ends.map(|end| {
-                    format!("node {} of executable {}", edges.names[end as usize], launch.executable)
+                    format!("node {} of executable {}", launch.order.names[end as usize], launch.executable)
                 }),
                 whats: ends.map(|end| looked.what(end).to_owned()),
                 pairs: pairs as u64,

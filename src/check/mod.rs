@@ -47,9 +47,9 @@ pub(crate) use self::{
     allocations::{Allocations, Left, know},
     captured::{Call, CaptureLog, Waited},
     code::kernel_loaded,
-    command::{Edges, Launch, MemoryNode, NodeDispatch, Order},
+    command::{Edges, Inside, Launch, MemoryNode, NodeDispatch, Order},
     commands::{
-        begun, cancel, ended, freed_nothing, launched, released, shared, start, submitted,
+        begun, cancel, dispatching, ended, freed_nothing, launched, released, shared, start, submitted,
         watches_allocations,
     },
     drawing::Drawing,

@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use emulator::{Page, Touched};
 
@@ -13,22 +16,23 @@ pub(super) struct Looked {
     pub(super) launch: Arc<Launch>,
     /// Of each node, what it has touched and what it is; `None` for what is not dispatched, or has not ended.
     touched: Vec<Option<(Touched, String)>>,
-    left: usize,
+    /// The nodes that are dispatched and have not ended.
+    left: HashSet<u32>,
 }
 
 impl Looked {
-    pub(super) fn new(launch: &Arc<Launch>, nodes: usize, dispatches: usize) -> Self {
+    pub(super) fn new(launch: &Arc<Launch>, nodes: usize, dispatched: impl Iterator<Item = u32>) -> Self {
         let touched = std::iter::repeat_with(|| None).take(nodes).collect();
-        Self { launch: launch.clone(), touched, left: dispatches }
+        Self { launch: launch.clone(), touched, left: dispatched.collect() }
     }
 
     /// A node has ended; `true` if it was the last one.
     pub(super) fn end(&mut self, place: u32, touched: &Touched, what: &str) -> bool {
-        if let Some(slot @ None) = self.touched.get_mut(place as usize) {
-            *slot = Some((touched.clone(), what.to_owned()));
-            self.left -= 1;
+        // What the host dispatches within the launch is not known.
+        if self.left.remove(&place) {
+            self.touched[place as usize] = Some((touched.clone(), what.to_owned()));
         }
-        self.left == 0
+        self.left.is_empty()
     }
 
     /// What the node is; empty for one that is not dispatched.
@@ -166,8 +170,8 @@ mod tests {
                 .collect();
             let mut rows = Rows::new(nodes);
             pairs().filter(|(from, to)| needs[from * nodes + to]).for_each(|(from, to)| rows.insert(to, from));
-            let (names, joins) = (Box::default(), vec![false; nodes].into());
-            let found = needless(&Edges { preds: preds.into(), names, joins }, &rows);
+            let joins = vec![false; nodes].into();
+            let found = needless(&Edges { preds: preds.into(), joins }, &rows);
 
             let ordered = paths(nodes, all.iter().copied());
             let needed = paths(nodes, pairs().filter(|(from, to)| ordered[*from][*to] && needs[from * nodes + to]));

@@ -122,6 +122,14 @@ pub(crate) fn is_any_on(tools: &[Tool]) -> bool {
     (GIVEN.as_ref().map_or(0, |given| *given) | WANTED.load(Ordering::Relaxed)) & bits(tools) != 0
 }
 
+/// Bytes in the place of the arguments of a kernel that has none: a dispatch is known by the address of its arguments, if
+/// devices are watched.
+#[cold]
+pub(crate) fn no_arguments() -> &'static [u8] {
+    let watched = Tool::ALL.into_iter().chain([Tool::Edges]).any(|tool| tool.watches_devices() && is_on(tool));
+    if watched { &[0] } else { &[] }
+}
+
 /// Whether a runtime on this kind of devices has what kernels touch noted and compared.
 ///
 /// # Errors

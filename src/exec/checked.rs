@@ -2,11 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Exec, State, dump, events, unit::Unit};
 use crate::{
-    check::{self, Drawing, Edges, Launch, MemoryNode, NodeDispatch, Order, Unordered},
+    check::{self, Drawing, Edges, Inside, Launch, MemoryNode, NodeDispatch, Order, Unordered},
     device::{Tool, checked, clocks, timeline::Work},
     error::Result,
     graph::{FlatGraph, Node, NodeKind, dot, flatten},
@@ -23,27 +23,28 @@ pub(super) fn order(template: &Template, flat: &FlatGraph) -> Option<Arc<Order>>
     };
     // A join stands for no node that runs.
     let places = flat.nodes().iter().map(|node| whole.graph.find(node.origin).unwrap_or_default()).collect();
+    let names: Box<[String]> = whole.graph.nodes().iter().map(|node| node.origin.to_string()).collect();
     let memory = (0u32..).zip(&whole.work).filter_map(|(place, work)| {
         let (address, begins) = match work {
             Some(Node::MemAlloc(alloc)) => (alloc.address, Some(alloc.bytes)),
             Some(Node::MemFree(free)) => (free.address, None),
             _ => return None,
         };
-        let node = whole.graph.nodes()[place as usize].origin.to_string();
+        let node = names[place as usize].clone();
         Some(MemoryNode { address, begins, place, node })
     });
     let edges = checked::is_on(Tool::Edges).then(|| {
         let nodes = whole.graph.nodes();
         Edges {
             preds: (0..nodes.len() as u32).map(|node| whole.graph.preds().row(node).into()).collect(),
-            names: nodes.iter().map(|node| node.origin.to_string()).collect(),
             joins: whole.work.iter().map(Option::is_none).collect(),
         }
     });
     let captures = template.captures().into();
     let drawing = dump::folder()
         .map(|folder| Drawing { folder: folder.into(), dot: template.dot(dot::Detail::VERBOSE) });
-    Some(Arc::new(Order { unordered, places, memory: memory.collect(), edges, captures, drawing }))
+    let memory = memory.collect();
+    Some(Arc::new(Order { unordered, places, names, memory, edges, captures, drawing }))
 }
 
 impl Exec {
@@ -80,13 +81,19 @@ impl Exec {
                 Some(NodeKind::Memset) => "memset".into(),
                 _ => Work::COPY.into(),
             };
-            let node = self.0.flat.nodes()[flat as usize].origin.to_string();
-            dispatches.push(NodeDispatch { arguments, place: order.places[flat as usize], node, what });
+            let place = order.places[flat as usize];
+            let node = order.names[place as usize].clone();
+            dispatches.push(NodeDispatch { arguments, place, node, what, inside: Inside::default() });
         }
-        let launch = Arc::new(Launch { executable: self.0.account.number(), order });
+        let launch = Arc::new(Launch {
+            executable: self.0.account.number(),
+            order,
+            moment: OnceLock::new(),
+        });
         let is_idle = state.last.as_ref().is_none_or(|(fence, _)| fence.is_over());
         check::launched(stream.id(), &launch, dispatches, is_idle);
-        if !state.image.host.is_empty() {
+        let calls = |unit: &Unit| matches!(unit, Unit::Host(_));
+        if state.units.iter().any(calls) || state.conditionals.work().any(calls) {
             // A function of the host may let threads go on, from within the launch.
             clocks::now(stream.id()).iter().for_each(clocks::learn);
         }

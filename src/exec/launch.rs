@@ -112,8 +112,13 @@ impl Exec {
         }
         let published = match self.announce(&state, stream) {
             Ok(None) => self.publish_any(&mut state, stream, traced),
-            Ok(Some(announced)) => {
-                self.publish_any(&mut state, stream, traced).inspect_err(|_| check::cancel(&announced))
+            Ok(announced) => {
+                state.announced = announced;
+                let published = self.publish_any(&mut state, stream, traced);
+                if let (Some(announced), Err(_)) = (state.announced.take(), &published) {
+                    check::cancel(&announced);
+                }
+                published
             }
             Err(error) => Err(error),
         };

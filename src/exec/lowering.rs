@@ -18,7 +18,7 @@ use super::{
     units::{self, Units},
 };
 use crate::{
-    device::timeline,
+    device::{Tool, checked, timeline},
     error::{Error, Result},
     external::ExternalSemaphore,
     graph::{FlatGraph, Node, NodeId},
@@ -80,8 +80,9 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         // CAST: a flat graph numbers its nodes in 32 bits.
         let order = order.unwrap_or_else(|| (0..flat.len() as u32).collect());
         if self.template.graph().may_nest() {
-            // The packet processor says nothing of the nodes of bodies.
-            let on_host = self.options.conditionals_on_host || timeline::wants_packets();
+            // The packet processor says nothing of the nodes of bodies, and not which turn of a body it has come to.
+            let are_watched = checked::is_any_on(&[Tool::Graph, Tool::Memory, Tool::Init]);
+            let on_host = self.options.conditionals_on_host || timeline::wants_packets() || are_watched;
             self.conditionals = Conditionals::compile(&order, flat, work, on_host)?;
         }
         self.units = Units::new(self.template.device(), flat, work, &order, self.conditionals.units()?)?;

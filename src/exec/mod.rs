@@ -263,6 +263,8 @@ struct State {
     known: QueueCache,
     last: Option<(Fence, u64)>,
     launches: Version,
+    /// The launch that is being published, where launches are checked.
+    announced: Option<Arc<check::Launch>>,
     /// If the packets are to lie on the device.
     resident: Option<Resident>,
 }
@@ -408,6 +410,7 @@ impl Exec {
             known: QueueCache::default(),
             last,
             launches: 0,
+            announced: None,
             resident: residence.map(|residence| Resident::new(&device, residence)).transpose()?,
         };
         state.settle(units.devices.len());

@@ -21,8 +21,14 @@ use super::{
     unit::Unit,
 };
 use crate::{
+    check::{self, Inside, NodeDispatch},
     cooperative::Expected,
-    device::{Device, fence::PooledSignal, slabs::Block, timeline},
+    device::{
+        Device,
+        fence::PooledSignal,
+        slabs::Block,
+        timeline::{self, Work as Doing},
+    },
     error::Result,
     graph::FlatGraph,
     stream::host::{Outstanding, Steps, fire, perform},
@@ -141,12 +147,20 @@ impl Script {
             if !state.is_disabled(given.unit) {
                 let unit = &state.units[given.unit as usize];
                 let task = if let Unit::Conditional { number, .. } = *unit {
-                    Task::Drive(state.conditionals.drive(number, epoch)?)
+                    Task::Drive(state.conditionals.drive(number, epoch, checked(state, given.unit))?)
                 } else {
                     let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
                     let reserve = Reserve::take(device, unit, epoch, stage.map(|(_, stage)| stage))?;
                     if let (None, Some(fresh)) = (stage, reserve.stage()) {
                         stages.push((device.ordinal(), fresh.clone()));
+                    }
+                    if let (Reserve::Cooperative(reserved), Unit::Cooperative(dispatch)) = (&reserve, unit)
+                        && let Some((launch, place)) = checked(state, given.unit)
+                    {
+                        let what = Doing::of(dispatch.code.name(), dispatch.code.is_own()).describe();
+                        let (node, inside) = (launch.order.names[place as usize].clone(), Inside::default());
+                        let arguments = reserved.arguments();
+                        check::dispatching(&launch, NodeDispatch { arguments, place, node, what, inside });
                     }
                     let pins = matches!(unit, Unit::Pin(_));
                     let arguments = pins.then(|| state.arguments_of(given.unit + 1));
@@ -176,6 +190,14 @@ impl Script {
     fn steps(&self) -> MutexGuard<'_, Vec<Step>> {
         self.steps.lock()
     }
+}
+
+/// The launch that is being published and the place of a unit's node in its order, where launches are checked.
+fn checked(state: &State, unit: u32) -> Option<(Arc<check::Launch>, u32)> {
+    let launch = state.announced.clone()?;
+    let flat = state.main.iter().position(|&main| main == unit)?;
+    let place = *launch.order.places.get(flat)?;
+    Some((launch, place))
 }
 
 impl Steps for Script {

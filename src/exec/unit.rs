@@ -8,7 +8,7 @@ use aqlipse_graph::image::{self, Content};
 use hsa::packet::{BarrierAnd, Branch, Fences, Packet};
 
 use crate::{
-    device::Properties,
+    device::{Properties, checked},
     error::{Error, Result},
     graph::{HostFn, Memcpy},
     hostcall::fifo::Fifo,
@@ -88,6 +88,9 @@ impl Unit {
     /// Bytes that the kernel arguments of its packet take: whole cache lines, so that no two packets share one.
     pub(super) fn kernarg_bytes(&self) -> usize {
         match self {
+            Self::Dispatch(dispatch) if dispatch.kernargs.is_empty() => {
+                checked::no_arguments().len().next_multiple_of(64)
+            }
             Self::Dispatch(dispatch) => dispatch.kernargs.len().next_multiple_of(64),
             _ => 0,
         }

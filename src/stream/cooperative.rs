@@ -20,6 +20,7 @@ use super::{
     submit::Submission,
 };
 use crate::{
+    check,
     cooperative::{Expected, GridInfo, INFO_BYTES, Placed},
     device::{
         System,
@@ -134,6 +135,10 @@ impl Stream {
         let entry = if is_alone { submission.edge() } else { submission.signal(1) }?;
         let done = if dispatch.code.prints() { submission.signal(1) } else { submission.edge() }?;
         let kernarg = submission.place(&dispatch.kernargs)?;
+        // Kernels on several devices may wait for each other.
+        if expected.is_some() {
+            check::submitted(self.id(), kernarg, (dispatch.code.name(), dispatch.code.is_own()));
+        }
         let init_kernarg = submission.place(&Placed::init_arguments(&dispatch))?;
         submission.keep(Keep::Other(Arc::new(dispatch.code.clone())));
         keep.into_iter().for_each(|keep| submission.keep(keep));

@@ -12,7 +12,7 @@ use super::{StreamInner, StreamKind, host::Job, tail::Tail};
 use crate::{
     blit, check,
     device::{
-        clocks,
+        checked, clocks,
         fence::{Fence, Keep, PooledSignal},
         lane::{Lane, Slots},
         own_lanes::OwnLane,
@@ -481,8 +481,12 @@ impl<'a> Submission<'a> {
 
     /// Appends a kernel.
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
-        let kernarg = self.place(&dispatch.kernargs)?;
-        if !dispatch.kernargs.is_empty() {
+        let arguments = match &dispatch.kernargs[..] {
+            [] => checked::no_arguments(),
+            given => given,
+        };
+        let kernarg = self.place(arguments)?;
+        if !arguments.is_empty() {
             check::submitted(self.stream.id, kernarg, (dispatch.code.name(), dispatch.code.is_own()));
         }
         // The host may have written what the kernel reads since the packet before: system acquire. Its

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cases.h"
+#include "../../capi/include/aqlipse/hip_graph_conditional.h"
 
 constexpr int N = 4096;
 constexpr size_t BYTES = N * sizeof(int);
@@ -27,6 +28,10 @@ __global__ void some(int* to, int limit) {
 __global__ void scatter(int* to, const int* places) { to[places[threadIdx.x]] = 1; }
 __device__ int global;
 __global__ void set_global(int value) { global = value; }
+__global__ void set_global_to_one() { global = 1; }
+__global__ void again(int* turns, int limit, hipGraphConditionalHandle handle) {
+  if (threadIdx.x == 0) hipGraphSetConditional(handle, ++*turns < limit);
+}
 __global__ void get_global(int* to) { *to = global; }
 
 static int *a, *b, *c;
@@ -34,11 +39,12 @@ static int *a, *b, *c;
 struct Built {
   hipGraph_t graph;
   Built() { CHECK(hipGraphCreate(&graph, 0)); }
+  explicit Built(hipGraph_t owned) : graph(owned) {}
   template <typename... P, typename... A>
   hipGraphNode_t kernel(void (*function)(P...), std::vector<hipGraphNode_t> after, dim3 blocks, dim3 threads,
                         A... arguments) {
     std::tuple<P...> values(arguments...);
-    void* places[sizeof...(P)];
+    void* places[sizeof...(P) + 1];
     std::apply([&](auto&... value) { size_t n = 0; ((places[n++] = &value), ...); }, values);
     hipKernelNodeParams params{};
     params.func = reinterpret_cast<void*>(function);
@@ -238,6 +244,68 @@ static void child_graph() {
   hipGraphNode_t child;
   Nodes after = edge(first);
   CHECK(hipGraphAddChildGraphNode(&child, g.graph, after.data(), after.size(), inner.graph));
+  g.run();
+}
+
+// A conditional node with one body, whose condition is 1 at first.
+struct Conditional {
+  hipGraphConditionalHandle condition;
+  hipGraphNode_t node;
+  hipGraph_t body, empty;
+  Conditional(Built& around, Nodes after, hipGraphConditionalNodeType type) {
+    CHECK(hipGraphCreate(&empty, 0));
+    CHECK(hipGraphConditionalHandleCreate(&condition, around.graph, 1, hipGraphCondAssignDefault));
+    CHECK(hipGraphAddConditionalNode(&node, around.graph, after.data(), after.size(), condition, type, 1, &empty));
+    CHECK(hipGraphConditionalNodeGetBody(node, 0, &body));
+  }
+};
+
+static void nodes_of_a_body() {
+  Built g;
+  Conditional choice(g, {}, hipGraphCondTypeIf);
+  Built body(choice.body);
+  auto first = body.kernel(put, {}, BLOCKS, THREADS, a, 1);
+  body.kernel(copy, edge(first), BLOCKS, THREADS, b, a);
+  g.run();
+}
+
+static void node_before_a_body() {
+  Built g;
+  auto first = g.kernel(put, {}, BLOCKS, THREADS, a, 1);
+  Conditional choice(g, edge(first), hipGraphCondTypeIf);
+  Built(choice.body).kernel(copy, {}, BLOCKS, THREADS, b, a);
+  g.run();
+}
+
+static void node_behind_a_body() {
+  Built g;
+  Conditional choice(g, {}, hipGraphCondTypeIf);
+  Built(choice.body).kernel(put, {}, BLOCKS, THREADS, a, 1);
+  g.kernel(copy, edge(choice.node), BLOCKS, THREADS, b, a);
+  g.run();
+}
+
+// Each turn reads what the one before has written.
+static void turns_of_a_loop() {
+  CHECK(hipMemset(c, 0, BYTES));
+  Built g;
+  Conditional loop(g, {}, hipGraphCondTypeWhile);
+  Built body(loop.body);
+  auto first = body.kernel(copy, {}, BLOCKS, THREADS, b, a);
+  body.kernel(copy, edge(first), BLOCKS, THREADS, a, b);
+  body.kernel(again, {}, dim3(1), dim3(64), c, 3, loop.condition);
+  g.run();
+}
+
+static void bodies_within_each_other() {
+  CHECK(hipMemset(c, 0, BYTES));
+  Built g;
+  Conditional loop(g, {}, hipGraphCondTypeWhile);
+  Built body(loop.body);
+  Conditional choice(body, {}, hipGraphCondTypeIf);
+  Built(choice.body).kernel(put, {}, BLOCKS, THREADS, a, 1);
+  body.kernel(copy, edge(choice.node), BLOCKS, THREADS, b, a);
+  body.kernel(again, {}, dim3(1), dim3(64), c, 3, loop.condition);
   g.run();
 }
 
@@ -537,6 +605,57 @@ static void asynchronous_fill() {
   CHECK(hipMemsetAsync(a, 2, BYTES, s.other));
 }
 
+static void body_and_stream() {
+  Streams s;
+  Built g;
+  Conditional choice(g, {}, hipGraphCondTypeIf);
+  Built(choice.body).kernel(put, {}, BLOCKS, THREADS, a, 1);
+  auto exec = g.instantiate();
+  for (int n = 0; n < 2; n++) CHECK(hipGraphLaunch(exec, s.one));
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void put_cooperatively(hipStream_t stream) {
+  int value = 1;
+  void* arguments[] = {&a, &value};
+  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<const void*>(put), BLOCKS, THREADS, arguments, 0, stream));
+}
+
+static void cooperative_kernel() {
+  Streams s;
+  put_cooperatively(s.one);
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void cooperative_node() {
+  Captured c;
+  c.begin();
+  put_cooperatively(c.s[1]);
+  CHECK(hipEventRecord(c.event, c.s[1]));
+  if (!defect) CHECK(hipStreamWaitEvent(c.s[2], c.event, 0));
+  c.copy_on_two();
+  c.end();
+}
+
+static void kernel_without_arguments() {
+  Streams s;
+  set_global_to_one<<<1, 1, 0, s.one>>>();
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  get_global<<<1, 1, 0, s.other>>>(a);
+}
+
+static void node_without_arguments() {
+  Built g;
+  auto first = g.kernel(set_global_to_one, {}, dim3(1), dim3(1));
+  g.kernel(get_global, edge(first), dim3(1), dim3(1), a);
+  g.run();
+}
+
 static void graph_and_stream() {
   Streams s;
   Built g;
@@ -648,6 +767,11 @@ static const Case CASES[] = {
     {"fill_before_kernel", fill_before_kernel},
     {"columns", columns},
     {"child_graph", child_graph},
+    {"nodes_of_a_body", nodes_of_a_body},
+    {"node_before_a_body", node_before_a_body},
+    {"node_behind_a_body", node_behind_a_body},
+    {"turns_of_a_loop", turns_of_a_loop},
+    {"bodies_within_each_other", bodies_within_each_other},
     {"removed_edge", removed_edge},
     {"changed_arguments", changed_arguments},
     {"launches_in_turn", launches_in_turn},
@@ -670,6 +794,11 @@ static const Case CASES[] = {
     {"copy_back", copy_back},
     {"asynchronous_copies", asynchronous_copies},
     {"asynchronous_fill", asynchronous_fill},
+    {"body_and_stream", body_and_stream},
+    {"cooperative_kernel", cooperative_kernel},
+    {"cooperative_node", cooperative_node},
+    {"kernel_without_arguments", kernel_without_arguments},
+    {"node_without_arguments", node_without_arguments},
     {"graph_and_stream", graph_and_stream},
     {"two_graphs", two_graphs},
     {"one_graph_on_two_streams", one_graph_on_two_streams},

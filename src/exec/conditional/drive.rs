@@ -1,6 +1,9 @@
 //! A conditional node driven by the host: it reads the condition, runs a body, waits, and reads again.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    ops::Range,
+    sync::{Arc, atomic::Ordering},
+};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet};
 use parking_lot::Mutex;
@@ -9,7 +12,9 @@ use aqlipse_graph::schedule::body::Step;
 
 use super::node::Conditional;
 use crate::{
-    blit, condition,
+    blit,
+    check::{self, Inside, NodeDispatch},
+    condition,
     device::{
         Device,
         fence::PooledSignal,
@@ -17,14 +22,20 @@ use crate::{
         timeline::{self, Launch, Noted, Place},
     },
     error::Result,
-    exec::host_work::{Reserve, Stage, is_staged, new_stage, run_on_host},
+    exec::{
+        host_work::{Reserve, Stage, is_staged, new_stage, run_on_host},
+        unit::Unit,
+    },
     graph::ConditionalKind,
+    module::Dispatch,
 };
 
 /// A body that runs.
 struct Frame {
     site: u32,
     body: u32,
+    /// How many bodies have run before in the launch.
+    turn: u64,
     /// The step that is next.
     step: usize,
 }
@@ -38,6 +49,8 @@ pub(in crate::exec) struct Drive {
     end: Arc<PooledSignal>,
     /// If any body copies pageable memory.
     stage: Option<Stage>,
+    /// The launch and the node's place in its order, if that is checked.
+    checked: Option<(Arc<check::Launch>, u32)>,
 }
 
 /// Where a driver publishes packets, and how it hears of their end.
@@ -53,7 +66,11 @@ impl Drive {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), a fault.
-    pub(super) fn new(node: Arc<Conditional>, epoch: u64) -> Result<Self> {
+    pub(super) fn new(
+        node: Arc<Conditional>,
+        epoch: u64,
+        checked: Option<(Arc<check::Launch>, u32)>,
+    ) -> Result<Self> {
         let is_staged = node.units.iter().any(is_staged);
         Ok(Self {
             epoch,
@@ -61,6 +78,7 @@ impl Drive {
             end: node.device.0.signals.take(1, epoch)?,
             stage: is_staged.then(|| new_stage(&node.device)).transpose()?,
             node,
+            checked,
         })
     }
 
@@ -74,7 +92,7 @@ impl Drive {
     }
 
     fn try_run(&self, launch: Option<Launch>) -> Result<()> {
-        let Self { node, epoch, lane, end, stage } = self;
+        let Self { node, epoch, lane, end, stage, .. } = self;
         let (device, epoch) = (&node.device, *epoch);
         if lane.epoch() != epoch {
             // A fault has taken the launch meanwhile.
@@ -83,7 +101,8 @@ impl Drive {
         let mut driver = Driver { device, lane, end, segment: Vec::new() };
         let pinned = Mutex::new(Vec::new());
         // Not by recursion: nodes may be nested deeper than the stack.
-        let mut frames: Vec<Frame> = node.enter(0)?.into_iter().collect();
+        let mut turns = 0;
+        let mut frames: Vec<Frame> = node.enter(0, &mut turns)?.into_iter().collect();
         while let Some(frame) = frames.last_mut() {
             if device.0.faults.epoch() != epoch {
                 return Ok(());
@@ -91,10 +110,9 @@ impl Drive {
             let steps = &node.structure.bodies[frame.body as usize].steps;
             let Some(step) = steps.get(frame.step) else {
                 let loops = node.structure.sites[frame.site as usize].kind == ConditionalKind::While;
-                if loops && node.enter(frame.site)?.is_some() {
-                    frame.step = 0;
-                } else {
-                    frames.pop();
+                match if loops { node.enter(frame.site, &mut turns)? } else { None } {
+                    Some(next) => *frame = next,
+                    None => drop(frames.pop()),
                 }
                 continue;
             };
@@ -105,9 +123,10 @@ impl Drive {
                     driver.segment.clear();
                     driver.segment.extend_from_slice(&node.packets[range.clone()]);
                     if let Some(launch) = launch {
-                        let mut packets = driver.segment.iter_mut().zip(range);
+                        let mut packets = driver.segment.iter_mut().zip(range.clone());
                         packets.try_for_each(|(packet, place)| self.note(launch, packet, place))?;
                     }
+                    self.announce(&frames, range);
                     driver.run()?;
                     // Only packets need pinned pages.
                     pinned.lock().clear();
@@ -116,7 +135,13 @@ impl Drive {
                 Step::Host { unit } => {
                     let unit_here = &node.units[unit as usize];
                     let arguments = node.arguments_of(unit + 1);
-                    let reserve = stage.clone().map_or(Reserve::Nothing, Reserve::Stage);
+                    let mut reserve = stage.clone().map_or(Reserve::Nothing, Reserve::Stage);
+                    if let (Unit::Cooperative(dispatch), Some((launch, place))) = (unit_here, &self.checked) {
+                        let reserved = device.reserve_cooperative(dispatch, epoch)?;
+                        let arguments = reserved.arguments();
+                        self.announce_one(&frames, unit, (launch, *place), arguments, dispatch);
+                        reserve = Reserve::Cooperative(reserved);
+                    }
                     let noted = launch.map(|launch| (launch, self.node_of(unit).unwrap_or_default()));
                     run_on_host(
                         device,
@@ -128,10 +153,42 @@ impl Drive {
                         noted.as_ref(),
                     );
                 }
-                Step::Conditional { site, .. } => frames.extend(node.enter(site)?),
+                Step::Conditional { site, .. } => frames.extend(node.enter(site, &mut turns)?),
             }
         }
         Ok(())
+    }
+
+    /// Says which nodes are dispatched next, by packets of the order, if the launch is checked.
+    fn announce(&self, frames: &[Frame], packets: Range<usize>) {
+        let Some((launch, place)) = &self.checked else { return };
+        for step in &self.node.structure.order[packets] {
+            let (unit, dispatch) = (step.unit, self.node.units[step.unit as usize].kernel());
+            let Some(dispatch) = dispatch.filter(|_| !self.node.disabled.contains(&unit)) else { continue };
+            if let Some((block, offset)) = self.node.arguments_of(unit) {
+                self.announce_one(frames, unit, (launch, *place), block.address() + offset as u64, dispatch);
+            }
+        }
+    }
+
+    fn announce_one(
+        &self,
+        frames: &[Frame],
+        unit: u32,
+        (launch, place): (&Arc<check::Launch>, u32),
+        arguments: u64,
+        dispatch: &Dispatch,
+    ) {
+        let mut inside = Inside::default();
+        for (depth, frame) in frames.iter().enumerate() {
+            let body = &self.node.structure.bodies[frame.body as usize];
+            let next = frames.get(depth + 1).map(|frame| frame.site);
+            let Some((order, place)) = body.place_of(next, unit) else { return };
+            inside.enter(frame.turn, order, place);
+        }
+        let what = timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()).describe();
+        let node = self.node_of(unit).unwrap_or_default();
+        check::dispatching(launch, NodeDispatch { arguments, place, node, what, inside });
     }
 
     /// Notes for the timeline what a packet does, by its place in the order, and has it say when it is done.
@@ -164,12 +221,16 @@ impl Drive {
 
 impl Conditional {
     /// What a conditional node runs now.
-    fn enter(&self, site: u32) -> Result<Option<Frame>> {
+    fn enter(&self, site: u32, turns: &mut u64) -> Result<Option<Frame>> {
         let here = &self.structure.sites[site as usize];
         let value = condition::value(&self.conditions[site as usize])?;
         let chosen = here.kind.choose(value, here.bodies.len());
-        // CAST: a site has fewer than 2^32 bodies.
-        Ok(chosen.map(|body| Frame { site, body: here.bodies.start + body as u32, step: 0 }))
+        Ok(chosen.map(|body| {
+            let turn = *turns;
+            *turns += 1;
+            // CAST: a site has fewer than 2^32 bodies.
+            Frame { site, body: here.bodies.start + body as u32, turn, step: 0 }
+        }))
     }
 }
 

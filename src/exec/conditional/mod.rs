@@ -31,6 +31,7 @@ use super::{
     units::ConditionalUnits,
 };
 use crate::{
+    check,
     device::{
         Device,
         fence::{Alive, Keep},
@@ -99,6 +100,11 @@ impl Conditionals {
         Ok(resets.into_iter().flatten().collect())
     }
 
+    /// What the bodies do.
+    pub(super) fn work(&self) -> impl Iterator<Item = &Unit> {
+        self.0.iter().flat_map(|node| &node.units)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -129,12 +135,18 @@ impl Conditionals {
         self.0.iter().map(|node| Keep::Other(node.clone())).collect()
     }
 
-    /// What it takes to drive a node in a launch of an epoch of its device.
+    /// What it takes to drive a node in a launch of an epoch of its device; `checked` has the launch and the node's place in
+    /// its order, if that is checked.
     ///
     /// # Errors
     /// As [`Drive::new`].
-    pub(super) fn drive(&self, number: u32, epoch: u64) -> Result<Drive> {
-        Drive::new(self.0[number as usize].clone(), epoch)
+    pub(super) fn drive(
+        &self,
+        number: u32,
+        epoch: u64,
+        checked: Option<(Arc<check::Launch>, u32)>,
+    ) -> Result<Drive> {
+        Drive::new(self.0[number as usize].clone(), epoch, checked)
     }
 
     /// Changes what is inside of a node, or the node itself; returns its unit.

@@ -1,6 +1,6 @@
 //! What stays of a conditional node while parameters change: its bodies' nodes, and the order of their work.
 
-use std::{collections::HashMap, ops::Range};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use aqlipse_graph::{
     compile::allocations::is_memory,
@@ -8,6 +8,7 @@ use aqlipse_graph::{
 };
 
 use crate::{
+    check::Unordered,
     device::Device,
     error::{Error, Result},
     exec::{
@@ -57,6 +58,8 @@ pub(super) struct Body {
     /// What must stay of each flat node.
     fixed: Box<[Option<Fixed>]>,
     pub(super) steps: Vec<Step>,
+    /// What its edges leave unordered of the flat nodes, where launches are checked and it has not too many.
+    order: Option<Arc<Unordered>>,
     /// What its kernels print to that do not call the host.
     pub(super) fifos: Fifos,
 }
@@ -164,6 +167,9 @@ impl Compiled {
         let places: HashMap<u32, u32> =
             sites.iter().map(|(&flat, &site)| (main[flat as usize], site)).collect();
         let steps = body::order(&preds, &classes, &places, base, &mut self.structure.order);
+        let order = device.0.system.is_checked().then(|| {
+            Unordered::new(flattened.graph.len(), flattened.graph.preds()).map(Arc::new)
+        });
         let number = index(self.structure.bodies.len())?;
         self.structure.body_of.extend(flattened.graph.graphs().map(|graph| (graph, number)));
         self.structure.bodies.push(Body {
@@ -172,6 +178,7 @@ impl Compiled {
             sites,
             fixed,
             steps,
+            order: order.flatten(),
             fifos,
         });
         self.units.extend(units);
@@ -185,6 +192,17 @@ impl Compiled {
 const ELSEWHERE: Error = Error::NotSupported("a body of a conditional node that works on another device");
 
 impl Body {
+    /// What its edges leave unordered, if that is known, and the place there of the node that is a conditional one, with this
+    /// number, or else of the one that has a unit.
+    pub(super) fn place_of(&self, site: Option<u32>, unit: u32) -> Option<(&Arc<Unordered>, u32)> {
+        let place = match site {
+            Some(site) => *self.sites.iter().find(|(_, other)| **other == site)?.0,
+            // CAST: a flat graph numbers its nodes in 32 bits.
+            None => self.main.iter().position(|main| *main == unit)? as u32,
+        };
+        Some((self.order.as_ref()?, place))
+    }
+
     /// The nodes that have a unit, with that.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (u32, NodeId)> {
         self.main.iter().copied().zip(self.flat.nodes().iter().map(|node| node.origin))
