@@ -337,7 +337,11 @@ fn nodes_of_a_capture_say_which_wait_did_not_order_them() {
         assert!(said.contains(&format!("{place}    {reason}\n")), "{name}: {said}");
     }
     let finished = corpus.check(&[], &["captured_event_recorded_again", "defect"]).run();
-    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: no edge orders node 12.0 of executable 1 (kernel put");
+    corpus.is_shown(
+        &finished.stderr,
+        "docs/check.md",
+        "aqlipse: no edge orders node 12.0 of executable 1 (kernel put",
+    );
 }
 
 #[test]
@@ -359,6 +363,8 @@ fn the_graph_of_a_finding_is_drawn_with_its_nodes_marked() {
     assert!(count(&text, "->") > 1, "{text}");
     let text = drawn(&corpus, "graph_and_stream");
     assert_eq!([count(&text, "color=red"), count(&text, "->")], [1, 0], "{text}");
+    let finished = corpus.check(&[], &["node_before_a_body", "defect"]).run();
+    assert!(finished.stderr.contains("of one graph that they are, or are in"), "{}", says(&finished));
     let Some(corpus) = Corpus::of("edges") else { return };
     let text = drawn(&corpus, "readers");
     assert_eq!([count(&text, "color=red"), count(&text, "label=\"needless\"")], [3, 1], "{text}");

@@ -3,6 +3,7 @@
 mod sources;
 
 use std::{
+    cmp::Reverse,
     ffi::OsString,
     fmt, fs, io,
     path::{Path, PathBuf},
@@ -10,10 +11,12 @@ use std::{
     str::FromStr,
 };
 
-use aqlipse::DUMP_VARIABLE;
-use aqlipse::check::{
-    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, REPORT_VARIABLE, RaceByte,
-    Tool, UninitByte,
+use aqlipse::{
+    DUMP_VARIABLE,
+    check::{
+        Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, PlanCost, REPORT_VARIABLE,
+        RaceByte, Tool, UninitByte,
+    },
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -118,8 +121,8 @@ pub fn run(check: &Check) -> ExitCode {
 fn draw(check: &Check, from: &Path, findings: &[Finding]) -> io::Result<()> {
     let Some(to) = &check.dot else { return Ok(()) };
     fs::create_dir_all(to)?;
-    let names = findings.iter().flat_map(Finding::drawn);
-    names.map(|name| fs::copy(from.join(name), to.join(name)).map(drop)).collect()
+    let mut names = findings.iter().flat_map(Finding::drawn);
+    names.try_for_each(|name| fs::copy(from.join(name), to.join(name)).map(drop))
 }
 
 /// What the processes have appended to a file.
@@ -129,7 +132,15 @@ fn findings(report: &Path) -> io::Result<Vec<Finding>> {
     let mut sources = Sources::default();
     let read = |line: &str| Finding::from_line(line).ok_or_else(|| broken(line));
     let all = text.lines().map(|line| read(line).map(|finding| sources.name(finding)));
-    all.collect::<io::Result<_>>().map(merged)
+    let mut all = merged(all.collect::<io::Result<_>>()?);
+    // The costliest edges first, of whatever executables.
+    all.sort_by_key(|finding| match finding {
+        Finding::Needless { costs, .. } => {
+            Reverse(costs.map(|(with, without)| with.ns.saturating_sub(without.ns)))
+        }
+        _ => Reverse(Some(u64::MAX)),
+    });
+    Ok(all)
 }
 
 /// Findings with leaks from the same lines as one: a compiler may have made several calls of one.
@@ -334,8 +345,11 @@ fn as_json(finding: &Finding) -> Value {
     let mut object = match finding {
         Finding::Unordered { parties, of_one_launch, bytes, captured, drawn } => {
             let commands = parties.each_ref().map(command);
-            with(json!({ "commands": commands, "of_one_launch": of_one_launch,
-                "captured": captured, "drawn": drawn }), bytes)
+            with(
+                json!({ "commands": commands, "of_one_launch": of_one_launch,
+                "captured": captured, "drawn": drawn }),
+                bytes,
+            )
         }
         Finding::Memory { party, other, bytes, made: by, .. } => {
             let other = Some(other).filter(|other| !other.is_empty());
@@ -373,9 +387,15 @@ fn as_json(finding: &Finding) -> Value {
                 "byte": byte, "read": place(read), "instruction": place(pc), "count": count,
                 "near": near.as_ref().map(allocation) })
         }
-        Finding::Needless { places, whats, pairs, drawn } => {
+        Finding::Needless { places, whats, pairs, costs, drawn } => {
             let node = |n: usize| json!({ "place": places[n], "what": whats[n] });
-            json!({ "edge": [node(0), node(1)], "pairs": pairs, "drawn": drawn })
+            let cost = |cost: &PlanCost| {
+                json!({ "ns": cost.ns, "barrier_bits": cost.barrier_bits,
+                "barrier_packets": cost.barrier_packets, "signals": cost.signals })
+            };
+            let costs =
+                costs.as_ref().map(|(with, without)| json!({ "with": cost(with), "without": cost(without) }));
+            json!({ "edge": [node(0), node(1)], "pairs": pairs, "costs": costs, "drawn": drawn })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })

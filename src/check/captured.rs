@@ -52,7 +52,9 @@ pub(super) fn explain(logs: &[Arc<CaptureLog>], nodes: [&str; 2]) -> Vec<String>
 
 fn explain_by(steps: &[Step], nodes: [&str; 2]) -> Option<Vec<String>> {
     let place = |name: &str| {
-        steps.iter().position(|step| matches!(&step.call, Call::Node { node, .. } if node.to_string() == name))
+        steps
+            .iter()
+            .position(|step| matches!(&step.call, Call::Node { node, .. } if node.to_string() == name))
     };
     let [first, second] = [place(nodes[0])?, place(nodes[1])?];
     let streams = [first, second].map(|at| steps[at].stream);
@@ -62,7 +64,11 @@ fn explain_by(steps: &[Step], nodes: [&str; 2]) -> Option<Vec<String>> {
             format!("node {} was captured on stream {one}, node {} on stream {other}", nodes[0], nodes[1])
         }
     };
-    let ends = if first < second { [(first, nodes[0]), (second, nodes[1])] } else { [(second, nodes[1]), (first, nodes[0])] };
+    let ends = if first < second {
+        [(first, nodes[0]), (second, nodes[1])]
+    } else {
+        [(second, nodes[1]), (first, nodes[0])]
+    };
     let reason = (streams[0] != streams[1]).then(|| reason(steps, ends));
     Some([captured].into_iter().chain(reason).collect())
 }
@@ -76,21 +82,31 @@ fn reason(steps: &[Step], [(first, node), (second, later)]: [(usize, &str); 2]) 
         _ => false,
     };
     // Each wait for a place, with the record that it goes by.
-    let waits = || steps.iter().enumerate().filter_map(|(at, step)| match step.call {
-        Call::Wait { event, what: Waited::Place } => Some((at, step.stream, event, record_before(steps, at, event)?)),
-        _ => None,
-    });
+    let waits = || {
+        steps.iter().enumerate().filter_map(|(at, step)| match step.call {
+            Call::Wait { event, what: Waited::Place } => {
+                Some((at, step.stream, event, record_before(steps, at, event)?))
+            }
+            _ => None,
+        })
+    };
     let between = first..second;
     let in_vain = steps[between.clone()].iter().rev().find_map(|step| match step.call {
-        Call::Wait { what: what @ (Waited::Nothing | Waited::Outside), .. } if step.stream == to => Some(what),
+        Call::Wait { what: what @ (Waited::Nothing | Waited::Outside), .. } if step.stream == to => {
+            Some(what)
+        }
         _ => None,
     });
     match in_vain {
         Some(Waited::Outside) => {
-            return format!("stream {to} was to wait for an event that was recorded outside of the capture, and the call failed");
+            return format!(
+                "stream {to} was to wait for an event that was recorded outside of the capture, and the call failed"
+            );
         }
         Some(_) => {
-            return format!("stream {to} waited for an event that was not recorded in the capture, which orders nothing");
+            return format!(
+                "stream {to} waited for an event that was not recorded in the capture, which orders nothing"
+            );
         }
         None => {}
     }
@@ -109,13 +125,19 @@ fn reason(steps: &[Step], [(first, node), (second, later)]: [(usize, &str); 2]) 
     }
     let mut of_it = waits().filter(|(.., record)| covers(record));
     if let Some((_, other, ..)) = of_it.clone().find(|(at, ..)| *at < second) {
-        return format!("stream {other} waited for an event that was recorded behind node {node}, stream {to} did not");
+        return format!(
+            "stream {other} waited for an event that was recorded behind node {node}, stream {to} did not"
+        );
     }
     if of_it.any(|(_, stream, ..)| stream == to) {
-        return format!("stream {to} waited for an event that was recorded behind node {node}, and only behind node {later}");
+        return format!(
+            "stream {to} waited for an event that was recorded behind node {node}, and only behind node {later}"
+        );
     }
     match (first..second).any(|at| covers(&at)) {
-        true => format!("an event was recorded behind node {node}, and no stream waited for it before node {later}"),
+        true => format!(
+            "an event was recorded behind node {node}, and no stream waited for it before node {later}"
+        ),
         false => format!("no event was recorded between them behind node {node}"),
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use aqlipse_graph::schedule::{Class, CostTable};
 use emulator::{How, Page};
 
 use super::{captured::CaptureLog, drawing::Drawing, finding::Party, order::Unordered};
@@ -100,6 +101,17 @@ pub(crate) struct Edges {
     pub preds: Box<[Box<[u32]>]>,
     /// Nodes that only stand for edges.
     pub joins: Box<[bool]>,
+    /// What plans of the graph are compared by; nothing for a graph of several devices.
+    pub plans: Option<Plans>,
+}
+
+/// What plans of a graph are compared by.
+pub(crate) struct Plans {
+    /// How nodes are executed.
+    pub classes: Box<[Class]>,
+    /// How long they take, in nanoseconds.
+    pub durations: Box<[u32]>,
+    pub table: CostTable,
 }
 
 /// A node that begins or ends an allocation.
@@ -174,5 +186,34 @@ impl Command {
 
     pub(super) fn is_unordered_with(&self, other: &Self) -> bool {
         !self.is_before(other) && !other.is_before(self) && self.rank() != other.rank()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aqlipse_graph::Csr;
+
+    use super::*;
+
+    #[test]
+    fn turns_come_one_behind_the_other_and_nodes_of_a_turn_as_the_edges_of_its_body_say() {
+        // 0 before 1, and 2 beside both.
+        let order = Arc::new(Unordered::new(3, &Csr::from_pairs(3, [(1, 0)].into_iter())).unwrap());
+        let inside = |path: &[(u64, u32)]| {
+            let mut inside = Inside::default();
+            path.iter().for_each(|&(turn, place)| inside.enter(turn, &order, place));
+            inside
+        };
+        let before = |one: &[(u64, u32)], other: &[(u64, u32)]| inside(one).is_before(&inside(other));
+        assert!(before(&[(0, 0)], &[(0, 1)]) && !before(&[(0, 1)], &[(0, 0)]));
+        assert!(
+            !before(&[(0, 0)], &[(0, 2)]) && !before(&[(0, 2)], &[(0, 0)]) && !before(&[(0, 0)], &[(0, 0)])
+        );
+        // The next turn of a loop, and a node of a body within another one.
+        assert!(before(&[(0, 2)], &[(3, 0)]) && !before(&[(3, 0)], &[(0, 2)]));
+        assert!(before(&[(0, 0), (1, 2)], &[(0, 1)]) && !before(&[(0, 2), (1, 2)], &[(0, 1)]));
+        assert!(
+            before(&[(0, 2), (1, 2)], &[(0, 2), (2, 0)]) && !before(&[(0, 2), (1, 2)], &[(0, 2), (1, 0)])
+        );
     }
 }

@@ -18,11 +18,11 @@ use parking_lot::Mutex;
 use super::{
     allocations, captured, code,
     command::{Command, Inside, Launch, MemoryNode, NodeDispatch, Place, Touch},
-    drawing::{self, Marked},
+    drawing::Marked,
     finding::{Bytes, Finding, Instruction, Misuse, Near, Pc},
     lives::{self, Life, Lives, Offence},
     made::Site,
-    needless::Looked,
+    needless::{Looked, Needless},
     report,
 };
 use crate::{
@@ -540,7 +540,7 @@ impl State {
         }
         let looked = self.looked.swap_remove(number);
         let (Some(edges), Some(table)) = (&launch.order.edges, allocations::table()) else { return };
-        for (from, to, pairs) in looked.needless(edges, |at| table.extent(at).is_some()) {
+        for Needless { from, to, pairs, costs } in looked.needless(edges, |at| table.extent(at).is_some()) {
             let ends = [from, to];
             let [one, other] = ends.map(|end| &*launch.order.names[end as usize]);
             let drawing = launch.order.drawing.as_ref();
@@ -552,6 +552,7 @@ impl State {
                 }),
                 whats: ends.map(|end| looked.what(end).to_owned()),
                 pairs: pairs as u64,
+                costs,
                 drawn: drawn.into_iter().collect(),
             });
         }
@@ -611,19 +612,41 @@ impl State {
                 let of_one_launch = command.shares_launch_with(other);
                 let bytes = Bytes { first: bytes.clone(), total, allocation: allocation.clone() };
                 let captured = captured(commands);
-                let drawn = drawing::unordered(commands);
+                let drawn = drawn(commands);
                 self.found.push(Finding::Unordered { parties, of_one_launch, bytes, captured, drawn });
             }
         }
     }
 }
 
-/// How two nodes of a launch were captured that nothing orders.
-fn captured([one, other]: [&Command; 2]) -> Vec<String> {
+/// The two nodes of one launch that commands are, if they are.
+fn nodes_of_one_launch([one, other]: [&Command; 2]) -> Option<(&Launch, [&str; 2])> {
     match (&one.place, &other.place) {
-        (Place::Node { launch, node, .. }, Place::Node { node: second, .. }) if one.shares_launch_with(other) => {
-            captured::explain(&launch.order.captures, [node, second])
+        (Place::Node { launch, node, .. }, Place::Node { node: second, .. })
+            if one.shares_launch_with(other) =>
+        {
+            Some((&**launch, [node, second]))
         }
-        _ => Vec::new(),
+        _ => None,
     }
+}
+
+/// How two nodes of a launch were captured that nothing orders.
+fn captured(commands: [&Command; 2]) -> Vec<String> {
+    let nodes = nodes_of_one_launch(commands);
+    nodes.map_or_else(Vec::new, |(launch, nodes)| captured::explain(&launch.order.captures, nodes))
+}
+
+/// Draws the graphs of two commands that nothing orders; returns the names of the files.
+fn drawn(commands: [&Command; 2]) -> Vec<String> {
+    let draw =
+        |of: &Launch, nodes: &[&str], edge| of.order.drawing.as_ref()?.write(of.executable, nodes, edge);
+    if let Some((launch, nodes @ [one, other])) = nodes_of_one_launch(commands) {
+        return draw(launch, &nodes, Some(Marked::Missing(one, other))).into_iter().collect();
+    }
+    let alone = commands.into_iter().filter_map(|command| match &command.place {
+        Place::Node { launch, node, .. } => draw(launch, &[&**node], None),
+        Place::Host | Place::Stream => None,
+    });
+    alone.collect()
 }

@@ -9,8 +9,6 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::command::{Command, Place};
-
 /// An executable's graph, where graphs are written to files.
 pub(crate) struct Drawing {
     pub folder: PathBuf,
@@ -23,23 +21,6 @@ pub(crate) struct Drawing {
 pub(super) enum Marked<'a> {
     Missing(&'a str, &'a str),
     Needless(&'a str, &'a str),
-}
-
-/// Draws the graphs of two commands that nothing orders; returns the names of the files.
-pub(super) fn unordered(commands: [&Command; 2]) -> Vec<String> {
-    let nodes = commands.map(|command| match &command.place {
-        Place::Node { launch, node, .. } => Some((launch, &**node)),
-        Place::Host | Place::Stream => None,
-    });
-    let draw = |of: &super::Launch, nodes: &[&str], edge| {
-        of.order.drawing.as_ref()?.write(of.executable, nodes, edge)
-    };
-    match nodes {
-        [Some((launch, one)), Some((_, other))] if commands[0].shares_launch_with(commands[1]) => {
-            draw(launch, &[one, other], Some(Marked::Missing(one, other))).into_iter().collect()
-        }
-        _ => nodes.into_iter().flatten().filter_map(|(launch, node)| draw(launch, &[node], None)).collect(),
-    }
 }
 
 impl Drawing {
@@ -59,8 +40,7 @@ impl Drawing {
 /// A graph with marks: what is said of a node again adds to what was said before.
 fn marked(dot: &str, nodes: &[&str], edge: Option<Marked<'_>>) -> String {
     const STYLE: &str = "color=red, fontcolor=red, penwidth=3";
-    let mut more: String =
-        nodes.iter().map(|node| format!("  \"{node}\" [{STYLE}];\n")).collect();
+    let mut more: String = nodes.iter().map(|node| format!("  \"{node}\" [{STYLE}];\n")).collect();
     let mut text = String::with_capacity(dot.len() + 256);
     let (from, to, label) = match edge {
         None => ("", "", ""),
@@ -97,7 +77,10 @@ mod tests {
     fn an_edge_that_is_missing_is_added_and_one_that_is_there_is_marked() {
         let text = marked(DOT, &["1.0", "1.1"], Some(Marked::Needless("1.0", "1.1")));
         assert_eq!(text.matches("->").count(), 1, "{text}");
-        assert!(text.contains("[lhead=\"cluster 2\"] [color=red") && text.contains("label=\"needless\""), "{text}");
+        assert!(
+            text.contains("[lhead=\"cluster 2\"] [color=red") && text.contains("label=\"needless\""),
+            "{text}"
+        );
         assert_eq!(text.matches('{').count(), text.matches('}').count(), "{text}");
         let text = marked(DOT, &["1.0", "1.1"], Some(Marked::Missing("1.1", "1.0")));
         assert!(text.contains("  \"1.1\" -> \"1.0\" [color=red"), "{text}");

@@ -64,6 +64,32 @@ impl Misuse {
     }
 }
 
+/// What the plan of a graph costs, by the cost table of its device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanCost {
+    /// How long a launch takes, in nanoseconds.
+    pub ns: u64,
+    /// Packets that wait for all before them on their queue.
+    pub barrier_bits: u64,
+    /// Packets that only wait.
+    pub barrier_packets: u64,
+    /// Signals between queues.
+    pub signals: u64,
+}
+
+impl PlanCost {
+    /// The numbers, with a word for each.
+    pub fn named(&self) -> [(&'static str, u64); 4] {
+        let Self { ns, barrier_bits, barrier_packets, signals } = *self;
+        [
+            ("ns", ns),
+            ("barrier bits", barrier_bits),
+            ("barrier packets", barrier_packets),
+            ("signals", signals),
+        ]
+    }
+}
+
 /// An instruction of a kernel that touches memory or LDS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
@@ -265,6 +291,9 @@ pub enum Finding {
         whats: [String; 2],
         /// How many pairs of nodes, these included, are in an order by it that they do not need.
         pairs: u64,
+        /// What a launch costs with the edge, and without it but with all that data needs; `None` for edges of large graphs, and
+        /// where there are many.
+        costs: Option<(PlanCost, PlanCost)>,
         /// As of two commands that nothing orders.
         drawn: Vec<String>,
     },

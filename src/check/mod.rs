@@ -47,7 +47,7 @@ pub(crate) use self::{
     allocations::{Allocations, Left, know},
     captured::{Call, CaptureLog, Waited},
     code::kernel_loaded,
-    command::{Edges, Inside, Launch, MemoryNode, NodeDispatch, Order},
+    command::{Edges, Inside, Launch, MemoryNode, NodeDispatch, Order, Plans},
     commands::{
         begun, cancel, dispatching, ended, freed_nothing, launched, released, shared, start, submitted,
         watches_allocations,
@@ -60,7 +60,7 @@ pub(crate) use self::{
 };
 pub use self::{
     commands::Checker,
-    finding::{Bytes, Code, Finding, Frame, Instruction, Made, Misuse, Near, Party, Pc},
+    finding::{Bytes, Code, Finding, Frame, Instruction, Made, Misuse, Near, Party, Pc, PlanCost},
     leak::{given, taken},
     report::REPORT_VARIABLE,
 };

@@ -7,9 +7,16 @@ use std::{
     sync::Arc,
 };
 
+use aqlipse_graph::{
+    Csr,
+    schedule::{self, Problem},
+};
 use emulator::{Page, Touched};
 
-use super::command::{Edges, Launch};
+use super::{
+    command::{Edges, Launch, Plans},
+    finding::PlanCost,
+};
 
 /// What the dispatches of a launch have touched.
 pub(super) struct Looked {
@@ -40,8 +47,8 @@ impl Looked {
         self.touched[place as usize].as_ref().map_or("", |(_, what)| what)
     }
 
-    /// The edges that no data needs, and how many pairs of nodes each orders that need none. `counts` says which bytes do.
-    pub(super) fn needless(&self, edges: &Edges, counts: impl Fn(u64) -> bool) -> Vec<(u32, u32, usize)> {
+    /// The edges that no data needs, the costliest first. `counts` says which bytes do.
+    pub(super) fn needless(&self, edges: &Edges, counts: impl Fn(u64) -> bool) -> Vec<Needless> {
         let nodes = self.touched.len();
         let mut needs = Rows::new(nodes);
         // Nobody knows what a node touches that is not dispatched, a function of the host above all.
@@ -63,7 +70,89 @@ impl Looked {
                 here.push((n, page));
             }
         }
-        needless(edges, &needs)
+        let relations = Relations::new(edges, &needs);
+        let mut found = needless(edges, &relations);
+        if let Some(plans) = edges.plans.as_ref().filter(|_| nodes <= MAX_PLANNED_NODES) {
+            let as_it_is = cost(plans, nodes, all(edges));
+            for edge in found.iter_mut().take(MAX_PLANNED_EDGES) {
+                let without = cost(plans, nodes, relations.without(edges, edge));
+                edge.costs = as_it_is.zip(without);
+            }
+        }
+        found.sort_by_key(|edge| {
+            std::cmp::Reverse(edge.costs.map(|(with, without)| with.ns.saturating_sub(without.ns)))
+        });
+        found
+    }
+}
+
+/// Nodes of a graph, and edges of it, for which plans are made, at most.
+const MAX_PLANNED_NODES: usize = 1024;
+const MAX_PLANNED_EDGES: usize = 64;
+
+/// An edge that no data needs.
+pub(super) struct Needless {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// How many pairs of nodes it orders that need no order.
+    pub(super) pairs: usize,
+    /// What the graph costs with it, and without it but with all orders that data needs, if that is known.
+    pub(super) costs: Option<(PlanCost, PlanCost)>,
+}
+
+/// The edges, as pairs of a node and one before it.
+fn all(edges: &Edges) -> Vec<(u32, u32)> {
+    let rows = (0u32..).zip(&edges.preds);
+    rows.flat_map(|(to, preds)| preds.iter().map(move |from| (to, *from))).collect()
+}
+
+/// What the best plan for these edges costs.
+fn cost(plans: &Plans, nodes: usize, edges: Vec<(u32, u32)>) -> Option<PlanCost> {
+    let preds = Csr::from_pairs(nodes, edges.into_iter());
+    let succs = preds.transposed();
+    let problem = Problem::new(&preds, &succs, &plans.classes, &plans.durations).ok()?;
+    let plan = schedule::plan(&problem, schedule::MAX_LANES, &plans.table);
+    let counts = plan.counts();
+    Some(PlanCost {
+        ns: plan.estimate_ns(),
+        barrier_bits: counts.barrier_bits as u64,
+        barrier_packets: counts.barrier_ands as u64,
+        signals: counts.signals as u64,
+    })
+}
+
+/// What comes before which node, by paths of edges and by chains of pairs that need an order.
+struct Relations {
+    before: Rows,
+    needed: Rows,
+}
+
+impl Relations {
+    fn new(edges: &Edges, needs: &Rows) -> Self {
+        let nodes = edges.preds.len();
+        let before = Rows::closed(nodes, |node| edges.preds[node].iter().map(|pred| *pred as usize));
+        let of = &before;
+        let needed = Rows::closed(nodes, |node| {
+            (0..node).filter(move |other| needs.contains(node, *other) && of.contains(node, *other))
+        });
+        Self { before, needed }
+    }
+
+    /// The edges but one, and those that the order of its ends had stood for and that data needs.
+    fn without(&self, edges: &Edges, edge: &Needless) -> Vec<(u32, u32)> {
+        let (from, to) = (edge.from as usize, edge.to as usize);
+        let mut left = all(edges);
+        left.retain(|pair| *pair != (edge.to, edge.from));
+        for end in (to..edges.preds.len()).filter(|end| *end == to || self.before.contains(*end, to)) {
+            let starts = (0..=from).filter(|start| *start == from || self.before.contains(from, *start));
+            // CAST: nodes are numbered in 32 bits.
+            left.extend(
+                starts
+                    .filter(|start| self.needed.contains(end, *start))
+                    .map(|start| (end as u32, start as u32)),
+            );
+        }
+        left
     }
 }
 
@@ -103,15 +192,9 @@ impl Rows {
     }
 }
 
-/// The edges between nodes that need no order, with the number of pairs like them that they put into one. Those that a path stands
-/// for are none of them. Edges lead to greater numbers.
-fn needless(edges: &Edges, needs: &Rows) -> Vec<(u32, u32, usize)> {
+/// The edges between nodes that need no order. Those that a path stands for are none of them. Edges lead to greater numbers.
+fn needless(edges: &Edges, Relations { before, needed }: &Relations) -> Vec<Needless> {
     let nodes = edges.preds.len();
-    let before = Rows::closed(nodes, |node| edges.preds[node].iter().map(|pred| *pred as usize));
-    let before = &before;
-    let needed = Rows::closed(nodes, |node| {
-        (0..node).filter(move |other| needs.contains(node, *other) && before.contains(node, *other))
-    });
     let mut found = Vec::new();
     for (to, preds) in edges.preds.iter().enumerate().filter(|(to, _)| !edges.joins[*to]) {
         for from in preds.iter().map(|pred| *pred as usize) {
@@ -124,8 +207,10 @@ fn needless(edges: &Edges, needs: &Rows) -> Vec<(u32, u32, usize)> {
                 let starts = (0..=from).filter(|start| *start == from || before.contains(from, *start));
                 starts.filter(|start| !needed.contains(end, *start)).count()
             };
+            let pairs = ends.map(starts).sum();
             // CAST: they were made of such.
-            found.push((from as u32, to as u32, ends.map(starts).sum()));
+            let (from, to) = (from as u32, to as u32);
+            found.push(Needless { from, to, pairs, costs: None });
         }
     }
     found
@@ -171,7 +256,10 @@ mod tests {
             let mut rows = Rows::new(nodes);
             pairs().filter(|(from, to)| needs[from * nodes + to]).for_each(|(from, to)| rows.insert(to, from));
             let joins = vec![false; nodes].into();
-            let found = needless(&Edges { preds: preds.into(), joins }, &rows);
+            let found = {
+                let edges = Edges { preds: preds.into(), joins, plans: None };
+                needless(&edges, &Relations::new(&edges, &rows))
+            };
 
             let ordered = paths(nodes, all.iter().copied());
             let needed = paths(nodes, pairs().filter(|(from, to)| ordered[*from][*to] && needs[from * nodes + to]));
@@ -179,9 +267,9 @@ mod tests {
                 paths(nodes, all.iter().copied().filter(|other| *other != (from, to)))[from][to]
             };
             let expected: Vec<_> = all.iter().filter(|edge| !needed[edge.0][edge.1] && !is_shortcut(edge)).collect();
-            let edges: Vec<_> = found.iter().map(|(from, to, _)| (*from as usize, *to as usize)).collect();
+            let edges: Vec<_> = found.iter().map(|edge| (edge.from as usize, edge.to as usize)).collect();
             prop_assert!(edges.iter().eq(expected));
-            for (from, to, count) in found {
+            for Needless { from, to, pairs: count, .. } in found {
                 let at = |one: usize, other: usize| one == other || ordered[one][other];
                 let by_it = pairs().filter(|(one, other)| at(*one, from as usize) && at(to as usize, *other) && !needed[*one][*other]);
                 prop_assert_eq!(by_it.count(), count);

@@ -126,7 +126,8 @@ pub(crate) fn is_any_on(tools: &[Tool]) -> bool {
 /// devices are watched.
 #[cold]
 pub(crate) fn no_arguments() -> &'static [u8] {
-    let watched = Tool::ALL.into_iter().chain([Tool::Edges]).any(|tool| tool.watches_devices() && is_on(tool));
+    let watched =
+        Tool::ALL.into_iter().chain([Tool::Edges]).any(|tool| tool.watches_devices() && is_on(tool));
     if watched { &[0] } else { &[] }
 }
 

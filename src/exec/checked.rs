@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Exec, State, dump, events, unit::Unit};
 use crate::{
-    check::{self, Drawing, Edges, Inside, Launch, MemoryNode, NodeDispatch, Order, Unordered},
+    check::{self, Drawing, Edges, Inside, Launch, MemoryNode, NodeDispatch, Order, Plans, Unordered},
     device::{Tool, checked, clocks, timeline::Work},
     error::Result,
-    graph::{FlatGraph, Node, NodeKind, dot, flatten},
+    graph::{FlatGraph, FlatNode, Node, NodeKind, dot, flatten},
+    schedule::Class,
     stream::Stream,
     template::Template,
 };
@@ -38,6 +39,7 @@ pub(super) fn order(template: &Template, flat: &FlatGraph) -> Option<Arc<Order>>
         Edges {
             preds: (0..nodes.len() as u32).map(|node| whole.graph.preds().row(node).into()).collect(),
             joins: whole.work.iter().map(Option::is_none).collect(),
+            plans: plans(template, nodes, &whole.work),
         }
     });
     let captures = template.captures().into();
@@ -45,6 +47,29 @@ pub(super) fn order(template: &Template, flat: &FlatGraph) -> Option<Arc<Order>>
         .map(|folder| Drawing { folder: folder.into(), dot: template.dot(dot::Detail::VERBOSE) });
     let memory = memory.collect();
     Some(Arc::new(Order { unordered, places, names, memory, edges, captures, drawing }))
+}
+
+/// What plans are compared by, if the graph is of one device.
+fn plans(template: &Template, nodes: &[FlatNode], work: &[Option<&Node>]) -> Option<Plans> {
+    let table = *template.device().costs().ok()?;
+    if nodes.windows(2).any(|pair| pair[0].device() != pair[1].device()) {
+        return None;
+    }
+    let class = |work: &Option<&Node>| match work {
+        Some(
+            Node::Kernel(_) | Node::Memcpy(_) | Node::Memset(_) | Node::MemcpyBatch(_) | Node::BatchMemOp(_),
+        ) => Class::Packet,
+        Some(Node::Host(_) | Node::SemaphoreSignal(_) | Node::SemaphoreWait(_) | Node::Conditional(_)) => {
+            Class::Host
+        }
+        _ => Class::Join,
+    };
+    let classes: Box<[Class]> = work.iter().map(class).collect();
+    let known = template.instances().durations().known();
+    let duration =
+        |(node, class): (&FlatNode, &Class)| known.get(&node.origin).copied().unwrap_or(table.guess(*class));
+    let durations = nodes.iter().zip(&classes).map(duration).collect();
+    Some(Plans { classes, durations, table })
 }
 
 impl Exec {
@@ -85,11 +110,7 @@ impl Exec {
             let node = order.names[place as usize].clone();
             dispatches.push(NodeDispatch { arguments, place, node, what, inside: Inside::default() });
         }
-        let launch = Arc::new(Launch {
-            executable: self.0.account.number(),
-            order,
-            moment: OnceLock::new(),
-        });
+        let launch = Arc::new(Launch { executable: self.0.account.number(), order, moment: OnceLock::new() });
         let is_idle = state.last.as_ref().is_none_or(|(fence, _)| fence.is_over());
         check::launched(stream.id(), &launch, dispatches, is_idle);
         let calls = |unit: &Unit| matches!(unit, Unit::Host(_));

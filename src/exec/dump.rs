@@ -5,7 +5,9 @@
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
-    process, sync::LazyLock};
+    process,
+    sync::LazyLock,
+};
 
 use serde::Serialize;
 

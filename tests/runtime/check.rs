@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range};
 use aqlipse::{
     Exec, GraphNode, Template,
     check::{Checker, Finding, Tool},
-    graph::{Memcpy, Memset},
+    graph::{Memcpy, Memset, RunCopy},
     typed::DeviceBuffer,
 };
 use proptest::{
@@ -42,6 +42,11 @@ impl Work {
     fn node(&self, buffer: u64) -> GraphNode {
         let (dst, width) = (buffer + self.writes.start, self.writes.end - self.writes.start);
         match self.reads {
+            // A batch of two.
+            Some(start) if width.is_multiple_of(3) => {
+                let run = |at, bytes| RunCopy { dst: dst + at, src: buffer + start + at, bytes };
+                GraphNode::MemcpyBatch([run(0, width / 3), run(width / 3, width - width / 3)].into())
+            }
             Some(start) => GraphNode::Memcpy(Memcpy::linear(dst, buffer + start, width)),
             None => {
                 GraphNode::Memset(Memset { dst, pitch: width, value: 1, element_size: 1, width, height: 1 })

@@ -6,7 +6,7 @@ use emulator::{Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
     ACCESS_FAULTS, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, Instruction, Made, Misuse, NEEDLESS,
-    NOT_RESIDENT, Near, Party, Pc, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule,
+    NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule,
     uninit_rule, word,
 };
 
@@ -88,10 +88,13 @@ impl Finding {
                 fields.put(wave);
                 fields.near(near.as_ref());
             }
-            Self::Needless { places, whats, pairs, drawn } => {
+            Self::Needless { places, whats, pairs, costs, drawn } => {
                 places.iter().chain(whats).for_each(|text| fields.put(text));
                 fields.put(pairs);
-                fields.list(drawn);
+                let costs = costs.iter().flat_map(|(with, without)| [with, without]);
+                let costs: Vec<_> =
+                    costs.flat_map(|cost| cost.named()).map(|(_, number)| number.to_string()).collect();
+                [&costs, drawn].into_iter().for_each(|texts| fields.list(texts));
             }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
@@ -126,7 +129,8 @@ impl Finding {
             NEEDLESS => {
                 let places = [fields.next()?, fields.next()?];
                 let (whats, pairs) = ([fields.next()?, fields.next()?], fields.next()?);
-                Self::Needless { places, whats, pairs, drawn: fields.list()? }
+                let costs = fields.costs()?;
+                Self::Needless { places, whats, pairs, costs, drawn: fields.list()? }
             }
             DEADLOCK | NOT_RESIDENT => {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
@@ -258,6 +262,20 @@ impl Read<'_> {
     fn list(&mut self) -> Option<Vec<String>> {
         let count = self.next::<usize>()?;
         (0..count).map(|_| self.next()).collect()
+    }
+
+    fn costs(&mut self) -> Option<Option<(PlanCost, PlanCost)>> {
+        let numbers = self.list()?.iter().map(|text| text.parse().ok()).collect::<Option<Vec<u64>>>()?;
+        let cost = |numbers: &[u64]| match *numbers {
+            [ns, barrier_bits, barrier_packets, signals] => {
+                Some(PlanCost { ns, barrier_bits, barrier_packets, signals })
+            }
+            _ => None,
+        };
+        match numbers.split_at_checked(4) {
+            None => Some(None),
+            Some((with, without)) => Some(Some((cost(with)?, cost(without)?))),
+        }
     }
 
     fn bytes(&mut self) -> Option<Bytes> {
@@ -437,6 +455,9 @@ mod tests {
                 places: ["node 0.1 of executable 1".into(), "node 0.2 of executable 1".into()],
                 whats: ["memset".into(), "kernel f()".into()],
                 pairs: 3,
+                costs: Some(
+                    [9, 5].map(|ns| PlanCost { ns, barrier_bits: 1, barrier_packets: 2, signals: 3 }).into(),
+                ),
                 drawn: Vec::new(),
             },
             Finding::Leak {

@@ -61,7 +61,13 @@ impl fmt::Display for Finding {
                 let said = if *of_one_launch { "no edge orders" } else { "nothing orders" };
                 writeln!(f, "{said} {} ({}) and {} ({})", one.place, one.what, other.place, other.what)?;
                 writeln!(f, "    the one {} and the other {} {bytes}", word(one.how), word(other.how))?;
+                // The number of the graph stands before that of the node.
+                let graph = |party: &Party| party.place.split('.').next().map(str::to_owned);
                 match of_one_launch {
+                    true if graph(one) != graph(other) => write!(
+                        f,
+                        "    an edge between the nodes of one graph that they are, or are in, would order them"
+                    ),
                     true => write!(f, "    an edge from {} to {} would order them", one.place, other.place),
                     false => write!(
                         f,
@@ -239,11 +245,21 @@ impl fmt::Display for Finding {
                     _ => Ok(()),
                 }
             }
-            Self::Needless { places: [from, to], whats: [one, other], pairs, .. } => {
+            Self::Needless { places: [from, to], whats: [one, other], pairs, costs, .. } => {
                 let (pairs, are) =
                     if *pairs == 1 { ("1 pair".into(), "is") } else { (format!("{pairs} pairs"), "are") };
                 write!(f, "an edge orders {from} ({one}) before {to} ({other}), and no data needs that")?;
-                write!(f, "\n    {pairs} of nodes {are} in an order by it and could run side by side")
+                write!(f, "\n    {pairs} of nodes {are} in an order by it and could run side by side")?;
+                let Some((with, without)) = costs else { return self.say_drawn(f) };
+                write!(
+                    f,
+                    "\n    with it a launch takes {} ns by the cost table, without it {} ns",
+                    with.ns, without.ns
+                )?;
+                let others = with.named().into_iter().zip(without.named()).skip(1);
+                others.filter(|(with, without)| with != without).try_for_each(
+                    |((name, with), (_, without))| write!(f, "; {name}: {with}, without it {without}"),
+                )
             }
             Self::BadFree { address, again, made } => {
                 let again = if *again { "was freed before" } else { "is no allocation" };
@@ -258,6 +274,12 @@ impl fmt::Display for Finding {
                 write!(f, "{what}{of} {is} still there at the end\n    made by {made}")
             }
         }?;
+        self.say_drawn(f)
+    }
+}
+
+impl Finding {
+    fn say_drawn(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.drawn().iter().try_for_each(|name| write!(f, "\n    drawn in {name}"))
     }
 }

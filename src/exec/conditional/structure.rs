@@ -167,9 +167,11 @@ impl Compiled {
         let places: HashMap<u32, u32> =
             sites.iter().map(|(&flat, &site)| (main[flat as usize], site)).collect();
         let steps = body::order(&preds, &classes, &places, base, &mut self.structure.order);
-        let order = device.0.system.is_checked().then(|| {
-            Unordered::new(flattened.graph.len(), flattened.graph.preds()).map(Arc::new)
-        });
+        let order = device
+            .0
+            .system
+            .is_checked()
+            .then(|| Unordered::new(flattened.graph.len(), flattened.graph.preds()).map(Arc::new));
         let number = index(self.structure.bodies.len())?;
         self.structure.body_of.extend(flattened.graph.graphs().map(|graph| (graph, number)));
         self.structure.bodies.push(Body {
