@@ -6,8 +6,8 @@ use emulator::{Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
     ACCESS_FAULTS, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, Instruction, Made, Misuse, NEEDLESS,
-    NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule,
-    uninit_rule, word,
+    NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule,
+    sync_rule, uninit_rule, word,
 };
 
 /// What separates the fields of a line.
