@@ -25,3 +25,4 @@ mod several;
 mod toolchain;
 mod trace;
 mod triton;
+mod viewer;

@@ -15,11 +15,11 @@ use crate::toolchain::{
 };
 
 /// The file of a trace, unless a test wants another.
-const TRACE: &str = "trace.pftrace";
+pub const TRACE: &str = "trace.pftrace";
 
 /// A program that was traced, and files of it that go with this.
-struct Traced {
-    folder: PathBuf,
+pub struct Traced {
+    pub folder: PathBuf,
     finished: Finished,
 }
 
@@ -32,7 +32,7 @@ impl Drop for Traced {
 
 impl Traced {
     /// A program of `tests/programs` below the command.
-    fn program(name: &str, options: &[&str], arguments: &[&str]) -> Option<Self> {
+    pub fn program(name: &str, options: &[&str], arguments: &[&str]) -> Option<Self> {
         let toolchain = Toolchain::find()?;
         let program = MATRIX[3].compile(&toolchain, &format!("{name}.hip"), Output::Program);
         Some(Self::run(&toolchain, name, &program, options, arguments))
@@ -57,7 +57,7 @@ impl Traced {
         Self { folder, finished }
     }
 
-    fn passed(&self) {
+    pub fn passed(&self) {
         let Finished { status, stdout, stderr } = &self.finished;
         assert!(status.success() && stdout.contains("Validation passed."), "{status}\n{stdout}{stderr}");
     }

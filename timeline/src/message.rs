@@ -146,6 +146,12 @@ pub struct TrackDescriptor {
     /// That of a counter.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
+    /// How viewers order the tracks in it: [`BY_RANK`] or none.
+    #[prost(int32, optional, tag = "11")]
+    pub child_ordering: Option<i32>,
+    /// Its rank among those, lowest first.
+    #[prost(int32, optional, tag = "12")]
+    pub sibling_order_rank: Option<i32>,
 }
 
 /// A process.
@@ -183,6 +189,9 @@ pub struct CounterDescriptor {
     #[prost(int32, optional, tag = "3")]
     pub unit: Option<i32>,
 }
+
+/// Tracks lie in the order of their ranks (`TrackDescriptor.ChildTracksOrdering.EXPLICIT`).
+pub const BY_RANK: i32 = 3;
 
 /// The unit of counters of bytes (`CounterDescriptor.Unit.UNIT_SIZE_BYTES`).
 pub const BYTES: i32 = 3;

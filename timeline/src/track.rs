@@ -3,7 +3,9 @@
 
 use std::{cell::Cell, fs, process};
 
-use crate::message::{BYTES, CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor};
+use crate::message::{
+    BY_RANK, BYTES, CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor,
+};
 
 /// A track of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,6 +131,25 @@ impl Track {
         }
     }
 
+    /// Its place among the tracks that lie in the same one: a device's queues come first, and its compute units, which may be
+    /// hundreds, last.
+    fn rank(self) -> Option<i32> {
+        let (kind, number) = match self {
+            Self::Process | Self::Thread(_) => return None,
+            Self::Ranges(_) => (0, 0),
+            Self::Queue { queue, .. } => (0, queue),
+            Self::Captures(stream) => (1, stream),
+            Self::Engine { engine, .. } => (1, engine.into()),
+            Self::Device(device) => (2, device as u64),
+            Self::Memory(_) => (2, 0),
+            Self::Unit { die, engine, unit, .. } => {
+                (3, u64::from(die.unwrap_or_default() << 16 | engine << 8 | unit))
+            }
+        };
+        // CAST: 24 bits.
+        Some(kind << 24 | number.min((1 << 24) - 1) as i32)
+    }
+
     /// What a file says of the track.
     pub(crate) fn describe(self, process: u32) -> TrackDescriptor {
         // CAST: numbers of processes are positive.
@@ -145,6 +166,8 @@ impl Track {
                 ProcessDescriptor { pid, process_name: name, cmdline }
             }),
             thread: if let Self::Thread(tid) = self { Some(thread(tid)) } else { None },
+            child_ordering: matches!(self, Self::Process | Self::Device(_)).then_some(BY_RANK),
+            sibling_order_rank: self.rank(),
             counter: matches!(self, Self::Memory(_)).then_some(CounterDescriptor { unit: Some(BYTES) }),
         }
     }
@@ -198,6 +221,22 @@ mod tests {
                 "{track:?}"
             );
         }
+    }
+
+    #[test]
+    fn queues_come_before_the_other_tracks_of_a_device_and_units_by_their_places() {
+        let unit = |die, unit| Track::Unit { device: 0, die: Some(die), engine: 0, unit, row: 0 };
+        let sorted = [
+            Track::Queue { device: 0, queue: 2, row: 1 },
+            Track::Queue { device: 0, queue: 10, row: 0 },
+            Track::Engine { device: 0, engine: 0, row: 0 },
+            Track::Memory(0),
+            unit(0, 9),
+            unit(0, 10),
+            unit(1, 0),
+        ];
+        assert!(sorted.is_sorted_by_key(|track| track.rank().unwrap()));
+        assert_eq!(Track::Device(0).describe(1).child_ordering, Some(BY_RANK));
     }
 
     #[test]

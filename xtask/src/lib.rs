@@ -26,6 +26,8 @@
 //! | [`compare`] | `compare`: write docs/compare.md |
 //! | [`pages`] | the part of the three above that writes pages and compares them |
 //! | [`venv`] | virtual environments of Python |
+//! | [`browser`] | Chromium without a window |
+//! | [`perfetto`] | Perfetto's viewer and trace processor, in Chromium |
 //! | [`packages`] | the Debian packages that tests want |
 //! | [`skips`] | the part of `test` that says what was not done |
 //! | [`sanitize`] | `sanitize`: tests under the compiler's sanitizers |
@@ -42,6 +44,7 @@ use std::{
 };
 
 pub mod archive;
+pub mod browser;
 pub mod calls;
 pub mod clients;
 pub mod compare;
@@ -55,6 +58,7 @@ pub mod kit;
 pub mod link;
 pub mod packages;
 pub mod pages;
+pub mod perfetto;
 pub mod pseudocode;
 pub mod rocr;
 pub mod sanitize;

