@@ -151,6 +151,38 @@ fn each_launch_of_a_node_has_its_name_and_its_time() {
 }
 
 #[test]
+fn calls_have_their_arguments_by_name() {
+    let Some(traced) = Traced::program("graph_forkjoin", &[], &["16384"]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let of = |name: &str| {
+        let calls = trace.slices("api").into_iter().filter(|call| call["name"] == name);
+        calls.map(|call| call["arguments"].clone()).collect::<Vec<_>>()
+    };
+    let bytes = 16384 * size_of::<i32>();
+    let copies = of("hipMemcpyAsync");
+    assert_eq!(copies.len(), 2);
+    for copy in &copies {
+        assert!(copy["kind"] == "hipMemcpyHostToDevice" && copy["sizeBytes"] == bytes, "{copy}");
+    }
+    assert!(copies[0]["dst"] != copies[1]["dst"] && copies[0]["stream"] != copies[1]["stream"], "{copies:?}");
+    assert!(of("hipMalloc").iter().all(|call| call["size"] == bytes && call["ptr"].as_u64() > Some(0)));
+    assert_eq!(of("hipStreamBeginCapture")[0]["mode"], "hipStreamCaptureModeGlobal");
+    let kernels = of("hipLaunchKernel");
+    assert_eq!(kernels.len(), 5);
+    for kernel in kernels {
+        assert!(
+            kernel["numBlocks"] == "64, 1, 1"
+                && kernel["dimBlocks"] == "256, 1, 1"
+                && kernel["sharedMemBytes"] == 0,
+            "{kernel}"
+        );
+    }
+    let launches = of("hipGraphLaunch");
+    assert!(launches.len() == 3 && launches.iter().all(|launch| *launch == launches[0]), "{launches:?}");
+}
+
+#[test]
 fn workgroups_are_on_the_compute_units_of_the_emulated_device() {
     let Some(traced) = Traced::program("graph_forkjoin", &[], &["16384"]) else { return };
     traced.passed();
@@ -327,6 +359,9 @@ fn a_trace_is_written_for_other_viewers_and_as_a_page() {
         "{graph}"
     );
     assert_eq!(graph["edges"].as_array().unwrap().len(), 11);
+    let malloc = slices.iter().find(|slice| slice["name"] == "hipMalloc").unwrap();
+    let (address, size) = (&malloc["arguments"]["ptr"], &malloc["arguments"]["size"]);
+    assert!(address.as_str().unwrap().starts_with("0x") && *size == 65536, "{malloc}");
 
     let Some(json) = Traced::program("graph_forkjoin", &["--output", "trace.json"], &["16384"]) else {
         return;

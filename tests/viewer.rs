@@ -76,8 +76,13 @@ fn finds_launches_and_nodes(trace: &mut Viewed) {
     // What calls return when it is no success, and no call that has not returned.
     assert_eq!(trace.one("select count(*) from slice where dur < 0"), 0);
     assert_eq!(trace.one("select count(*) from slice where name = 'hipGraphLaunch' and depth = 0"), 3);
+    // Arguments of calls.
+    let copies = "select count(*) from slice where name = 'hipMemcpyAsync'
+                  and given(slice, kind) = 'hipMemcpyHostToDevice' and given(slice, sizeBytes) = 65536";
+    assert_eq!(trace.one(copies), 2);
     // Workgroups of the emulated device.
-    let workgroups = "select sum(ifnull(given(slice, workgroups), 1)) from slice where category = 'workgroups'";
+    let workgroups =
+        "select sum(ifnull(given(slice, workgroups), 1)) from slice where category = 'workgroups'";
     let workgroups = trace.one(&format!("{workgroups} and name = 'scale(int*, int)'"));
     assert_eq!(workgroups.as_f64().map(|count| count as u32 % 64), is_emulated().then_some(0));
 }

@@ -71,9 +71,11 @@ pub fn of<'f>(functions: &'f [Function], symbol: &str) -> Option<&'f Function> {
 pub fn table(functions: &[Function]) -> String {
     let mut code = String::from("pub(super) const FUNCTIONS: &[super::Function] = &[\n");
     for Function { id, name, arguments } in functions {
-        let places: Vec<_> = arguments.iter().map(|at| format!("({}, {})", at.offset, at.size)).collect();
-        let places = places.join(", ");
-        code += &format!("    super::Function {{ id: {id}, name: {name:?}, arguments: &[{places}] }},\n");
+        let argument = |Argument { name, offset, size, .. }: &Argument| {
+            format!("super::Argument {{ name: {name:?}, offset: {offset}, size: {size} }}")
+        };
+        let arguments = arguments.iter().map(argument).collect::<Vec<_>>().join(", ");
+        code += &format!("    super::Function {{ id: {id}, name: {name:?}, arguments: &[{arguments}] }},\n");
     }
     code + "];\n"
 }

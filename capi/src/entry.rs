@@ -68,8 +68,14 @@ macro_rules! entry {
     (@observed $symbol:expr, ($($arg:ident: $ty:ty),*)) => {
         if $crate::traced::is_watched() {
             Some($crate::traced::begin(
-                $symbol,
-                const { $crate::callbacks::function($symbol, &[$(::std::mem::size_of::<$ty>()),*]) },
+                const { &$crate::traced::Entry {
+                    name: $symbol,
+                    function: $crate::callbacks::function($symbol, &[$(::std::mem::size_of::<$ty>()),*]),
+                    parameters: &[$($crate::shown::Parameter {
+                        name: stringify!($arg),
+                        show: <$ty as $crate::shown::Shown>::SHOW,
+                    }),*],
+                } },
                 &[$($crate::callbacks::bytes(&{ $arg })),*],
             ))
         } else {

@@ -23,6 +23,10 @@ macro_rules! codes {
         /// Number, name and text of every code, by number.
         const CODES: &[(c_uint, &str, &str)] =
             &[$(($number, concat!(stringify!($name), "\0"), concat!($text, "\0")),)*];
+
+        impl crate::shown::Shown for hipError_t {
+            const SHOW: crate::shown::Show = crate::shown::Show::Name(&[$(($number, stringify!($name)),)*]);
+        }
     };
 }
 

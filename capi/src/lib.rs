@@ -21,10 +21,11 @@
 //! | [`log`] | `AQLIPSE_LOG` |
 //! | [`made`] | which functions were called, for `cargo xtask test` |
 //! | [`callbacks`] | what profilers registered to be told of calls and devices |
+//! | [`shown`] | how arguments of calls are shown |
 //! | [`traced`] | calls on the timeline (`AQLIPSE_TRACE`), and told to profilers |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `error`, `soname`
+//! 1. `error`, `shown`, `soname`
 //! 2. `callbacks`, `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `traced`, `types`
 //! 3. `arrays`, `descriptor`, `made`, `object`, `semaphores`
 //! 4. `symbols`, `capture_rules`
@@ -36,7 +37,7 @@
 //! `// proves: hipFoo` before it; then run `cargo xtask compat`.
 //!
 //! Unsafe code: [`caller`] and [`api`] follow caller pointers, [`callbacks`] calls a profiler's functions and fills its
-//! structures, [`soname`] reads the loader's tables.
+//! structures, [`shown`] reads the bytes of arguments, [`soname`] the loader's tables.
 
 #[macro_use]
 pub mod entry;
@@ -56,6 +57,7 @@ pub mod made;
 mod object;
 mod outcome;
 mod semaphores;
+pub mod shown;
 pub mod soname;
 pub mod symbols;
 pub mod traced;

@@ -8,9 +8,32 @@ use timeline::{Details, is_on, recorder, track::Track};
 use crate::{
     callbacks::{Entered, Function},
     error::{hipError_t, hipSuccess},
+    shown::Parameter,
 };
 
 pub use timeline::is_watched;
+
+/// A function as calls of it are told of.
+pub struct Entry {
+    /// The symbol.
+    pub name: &'static str,
+    /// What profilers know it as.
+    pub function: Option<&'static Function>,
+    /// In the order in which they are passed.
+    pub parameters: &'static [Parameter],
+}
+
+impl Entry {
+    /// The arguments of a call, by the names that the public header gives them if profilers know the function.
+    fn details(&self, arguments: &[&[MaybeUninit<u8>]]) -> Details {
+        let named = self.function.map_or(&[][..], |function| function.arguments);
+        let shown = self.parameters.iter().zip(arguments).enumerate();
+        shown.fold(Details::default(), |details, (index, (parameter, argument))| {
+            let name = named.get(index).map_or(parameter.name.trim_end_matches('_'), |known| known.name);
+            parameter.show.add(details, name, argument)
+        })
+    }
+}
 
 /// A call that the timeline or a profiler wants to know of. Entries pass it on in a register.
 pub type Observed = Box<Call>;
@@ -28,20 +51,16 @@ pub struct Call {
 const CHANGE_MEMORY: [&str; 8] =
     ["Alloc", "Destroy", "Free", "Instantiate", "Launch", "Pool", "Reset", "Synchronize"];
 
-/// A function is called that profilers know as `function`, with the bytes of its arguments.
+/// A function is called, with the bytes of its arguments.
 #[cold]
 #[inline(never)]
-pub fn begin(
-    name: &'static str,
-    function: Option<&'static Function>,
-    arguments: &[&[MaybeUninit<u8>]],
-) -> Observed {
+pub fn begin(entry: &'static Entry, arguments: &[&[MaybeUninit<u8>]]) -> Observed {
     let track = is_on().then(Track::here);
     if let Some(track) = track {
-        recorder::begin(track, "api", name, Details::default());
+        recorder::begin(track, "api", entry.name, entry.details(arguments));
     }
-    let entered = function.and_then(|function| Entered::new(function, arguments));
-    Box::new(Call { name, track, entered })
+    let entered = entry.function.and_then(|function| Entered::new(function, arguments));
+    Box::new(Call { name: entry.name, track, entered })
 }
 
 impl Call {

@@ -104,7 +104,7 @@ pub enum Kind {
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct DebugAnnotation {
     /// The value.
-    #[prost(oneof = "annotation::Value", tags = "3, 6")]
+    #[prost(oneof = "annotation::Value", tags = "3, 6, 7")]
     pub value: Option<annotation::Value>,
     /// The name.
     #[prost(string, optional, tag = "10")]
@@ -122,6 +122,9 @@ pub mod annotation {
         /// A text.
         #[prost(string, tag = "6")]
         Text(String),
+        /// An address.
+        #[prost(uint64, tag = "7")]
+        Address(u64),
     }
 }
 

@@ -113,7 +113,7 @@ pub fn flow() -> u64 {
 }
 
 /// What is known of an event beside its name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     annotations: Vec<DebugAnnotation>,
     starts: Option<u64>,
@@ -131,6 +131,12 @@ impl Details {
     #[must_use]
     pub fn text(self, name: &str, value: impl Into<String>) -> Self {
         self.value(name, annotation::Value::Text(value.into()))
+    }
+
+    /// With an address.
+    #[must_use]
+    pub fn address(self, name: &str, value: u64) -> Self {
+        self.value(name, annotation::Value::Address(value))
     }
 
     /// A flow begins there.

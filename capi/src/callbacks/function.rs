@@ -8,8 +8,18 @@ pub struct Function {
     /// Its number.
     pub(super) id: u32,
     name: &'static str,
-    /// Where its arguments stand in `hip_api_data_t`, and their bytes.
-    pub(super) arguments: &'static [(u16, u16)],
+    pub(crate) arguments: &'static [Argument],
+}
+
+/// An argument of such a function.
+#[derive(Debug)]
+pub struct Argument {
+    /// Its name in the public header.
+    pub(crate) name: &'static str,
+    /// Where it stands in `hip_api_data_t`.
+    pub(super) offset: u16,
+    /// Its bytes.
+    pub(super) size: u16,
 }
 
 mod generated {
@@ -38,7 +48,7 @@ pub const fn function(symbol: &str, sizes: &[usize]) -> Option<&'static Function
                 let mut at = 0;
                 while at < known.len() {
                     assert!(
-                        known[at].1 as usize == sizes[at],
+                        known[at].size as usize == sizes[at],
                         "an argument has another size than in the header"
                     );
                     at += 1;

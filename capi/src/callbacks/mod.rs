@@ -164,12 +164,12 @@ impl Entered {
         if data.is_null() {
             return None;
         }
-        for (&(offset, size), argument) in function.arguments.iter().zip(arguments) {
-            debug_assert_eq!(usize::from(size), argument.len());
+        for (known, argument) in function.arguments.iter().zip(arguments) {
+            debug_assert_eq!(usize::from(known.size), argument.len());
             // SAFETY: the profiler's structure has room for the arguments of each function, by its header, and nothing else
             // points into it now.
             unsafe {
-                let place = data.cast::<MaybeUninit<u8>>().add(offset.into());
+                let place = data.cast::<MaybeUninit<u8>>().add(known.offset.into());
                 ptr::copy_nonoverlapping(argument.as_ptr(), place, argument.len());
             }
         }

@@ -10,6 +10,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use crate::shown::shown;
+
 /// Declares `#[repr(C)]` structures as `offset name: type` and checks size, alignment and every offset.
 macro_rules! c_struct {
     ($(#[$meta:meta])* $name:ident: $size:literal, $align:literal { $($offset:literal $field:ident: $ty:ty,)* }) => {
@@ -43,6 +45,9 @@ macro_rules! c_enum {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name(pub std::ffi::c_uint);
         $(pub const $value: $name = $name($number);)*
+        impl $crate::shown::Shown for $name {
+            const SHOW: $crate::shown::Show = $crate::shown::Show::Name(&[$(($number, stringify!($value))),*]);
+        }
     };
 }
 
@@ -60,6 +65,8 @@ macro_rules! handles {
         }
 
         const _: () = assert!(size_of::<$name>() == size_of::<*mut c_void>());
+
+        shown! { Address: $name; }
     )* };
 }
 
@@ -88,6 +95,12 @@ c_struct! {
         4 y: u32,
         8 z: u32,
     }
+}
+
+shown! {
+    Three(4): dim3;
+    Three(8): hipExtent;
+    Nothing: hipGraphConditionalHandle, hipIpcEventHandle_t, hipIpcMemHandle_t, hipMemLocation, hipPitchedPtr;
 }
 
 handles! {

@@ -166,6 +166,7 @@ impl Reader {
             let detail = match annotation.value.as_ref()? {
                 Value::Uint(number) => Detail::Number(*number),
                 Value::Text(text) => Detail::Text(text.clone()),
+                Value::Address(address) => Detail::Text(format!("{address:#x}")),
             };
             Some((annotation.name.clone()?, detail))
         });
