@@ -11,7 +11,7 @@ use serde_json::Value;
 use xtask::packages;
 
 use crate::toolchain::{
-    MATRIX, Output, Program, Toolchain, build::compile_host, is_emulated, process::Finished,
+    MATRIX, Output, Program, Toolchain, build::compile_host, has, is_emulated, process::Finished,
 };
 
 /// The file of a trace, unless a test wants another.
@@ -383,6 +383,50 @@ fn the_doctor_says_what_graphs_are_made_of() {
     assert!(finished.status.success(), "{said}{}", finished.stderr);
     assert!(said.contains(": 10 nodes (6 Kernel, 2 Memcpy, 2 Memset), 11 edges\n"), "{said}");
     assert!(said.contains("  the longest chain has 6 nodes: "), "{said}");
+    // Why this plan: what others would take, what keeps each edge, and what a launch is then.
+    assert!(said.contains("\n  plan: ") && said.contains("by the scheduler's costs\n"), "{said}");
+    let kept = said.split("\n  edges are kept: ").nth(1).unwrap().lines().next().unwrap();
+    let kept = kept.split(", ").map(|part| part.split(' ').next().unwrap().parse::<usize>().unwrap());
+    assert_eq!(kept.sum::<usize>(), 11, "{said}");
+    assert!(said.contains("\n  a launch is packets that the host fills in and publishes\n"), "{said}");
+    // Four of 64 KiB.
+    assert!(said.contains("\n  copies and fills of 262144 bytes\n"), "{said}");
+}
+
+#[test]
+fn stages_that_repeat_are_told_and_drawn_once() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let folder = env::temp_dir().join(format!("aqlipse-dump-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let command = toolchain.command();
+    let library = toolchain.lib().join("libamdhip64.so");
+    let finished = Program::new(&toolchain, &command, "gfx90a")
+        .args(&["bench-worker", "--library", library.to_str().unwrap()])
+        .args(&["--case", "forkjoin8/145", "--launches", "1"])
+        .env("AQLIPSE_EMULATE_NULL", "1")
+        .env("AQLIPSE_DUMP", folder.to_str().unwrap())
+        .run();
+    assert!(finished.status.success(), "{}{}", finished.stdout, finished.stderr);
+    let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    let graph = |path: &PathBuf| -> Option<Value> {
+        let text = fs::read(path).unwrap();
+        let graph: Value = serde_json::from_slice(&text).ok()?;
+        (graph["nodes"].as_array()?.len() == 145).then_some(graph)
+    };
+    let (path, graph) = files.filter_map(|path| Some((path.clone(), graph(&path)?))).next().unwrap();
+    // 16 forks of 8 behind a node, and what joins the last.
+    assert_eq!(graph["blocks"], serde_json::json!([{ "first": 0, "nodes": 9, "times": 16 }]));
+    let picture = path.with_extension("dot");
+    let drawn = fs::read_to_string(&picture).unwrap();
+    assert!(drawn.contains("label=\"16 times\"") && drawn.matches("[label=").count() == 10, "{drawn}");
+    if has("/usr/bin/dot", "graphviz") {
+        let dot = Command::new("/usr/bin/dot").arg("-Tsvg").arg(&picture).output().unwrap();
+        assert!(dot.status.success() && dot.stderr.is_empty(), "{}", String::from_utf8_lossy(&dot.stderr));
+    }
+    let doctor = Command::new(&command).args(["doctor", "graph"]).arg(&path).output().unwrap();
+    let said = String::from_utf8_lossy(&doctor.stdout);
+    assert!(said.contains("\n  16 times: 9 nodes, "), "{said}{}", String::from_utf8_lossy(&doctor.stderr));
+    fs::remove_dir_all(folder).unwrap();
 }
 
 // proves: hipProfilerStart, hipProfilerStop

@@ -15,12 +15,26 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// By places in the list: the second waits for the first.
     pub edges: Vec<(usize, usize)>,
+    /// Of each edge, what keeps its order.
+    pub kept: Vec<Kept>,
+    pub blocks: Vec<Block>,
     pub buffers: Vec<MemoryBuffer>,
+    pub plan: Plan,
+    /// With fewer queues, and with as many as there may be.
+    pub others: Vec<Plan>,
+    pub critical_path_ns: u64,
+    pub work_ns: u64,
+    /// What a launch is.
+    pub launch: String,
+    /// Why it is not less.
+    pub because: Vec<String>,
     pub lanes: usize,
     pub kernel_packets: usize,
     pub barrier_packets: usize,
     pub signals: usize,
     pub exec_bytes: usize,
+    pub packet_bytes: usize,
+    pub argument_bytes: usize,
     pub memory_bytes: u64,
 }
 
@@ -31,6 +45,55 @@ pub struct Node {
     /// None of a join.
     pub kind: Option<String>,
     pub name: String,
+    /// What it copies or fills.
+    pub bytes: Option<u64>,
+}
+
+/// What keeps the order of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kept {
+    /// A barrier bit of the second node's own.
+    Bit,
+    /// The queue's order behind a bit of another node.
+    Lane,
+    Signal,
+    /// Other edges.
+    Others,
+}
+
+/// Nodes that repeat one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Block {
+    pub first: usize,
+    pub nodes: usize,
+    pub times: usize,
+}
+
+impl Block {
+    /// Whether a graph has as many nodes.
+    fn fits(&self, nodes: usize) -> bool {
+        let length = self.nodes.checked_mul(self.times).and_then(|length| length.checked_add(self.first));
+        self.nodes > 0 && length.is_some_and(|end| end <= nodes)
+    }
+
+    pub fn contains(&self, node: usize) -> bool {
+        (self.first..self.first + self.nodes * self.times).contains(&node)
+    }
+
+    /// Whether the node is in it, but not of its first time.
+    pub fn repeats(&self, node: usize) -> bool {
+        self.contains(node) && node >= self.first + self.nodes
+    }
+}
+
+/// A plan in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Plan {
+    pub queues: usize,
+    /// How it was made.
+    pub how: String,
+    pub estimate_ns: u64,
 }
 
 impl Graph {
@@ -47,7 +110,11 @@ impl Graph {
         // What is computed of it goes from node to node in this order.
         match graph.edges.iter().find(|(before, after)| before >= after || *after >= graph.nodes.len()) {
             Some(edge) => Err(invalid(format!("the edge {edge:?} leads to no later node"))),
-            None => Ok(graph),
+            None if graph.kept.len() != graph.edges.len() => Err(invalid("not each edge is kept".into())),
+            None => match graph.blocks.iter().find(|block| !block.fits(graph.nodes.len())) {
+                Some(block) => Err(invalid(format!("{block:?} ends behind the last node"))),
+                None => Ok(graph),
+            },
         }
     }
 

@@ -25,6 +25,8 @@
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`profile`] | launches that measure how long kernels take |
 //! | `dump` | graphs as files: `AQLIPSE_DUMP` |
+//! | `kept` | what keeps the order of edges |
+//! | `folded` | a graph with each repeated block drawn once |
 //! | [`named`] | the nodes of packets, for reports of queues that do not move |
 //! | [`recorded`] | the executable as a child graph of a capture |
 //! | [`checked`] | what a launch is about to dispatch, where it is checked what nodes touch |
@@ -35,7 +37,7 @@
 //! | [`replan`] | another plan for an executable, with what is known by now |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`, `arena`
+//! 1. `tradeoff`, `placement`, `differences`, `failure`, `folded`, `kept`, `references`, `launch_queues`, `publication`, `unit`, `arena`
 //! 2. `node_work`, `pages`
 //! 3. `units`, `shape`, `host_work`
 //! 4. `conditional`, `resident`
@@ -56,8 +58,10 @@ mod dump;
 mod enable;
 mod events;
 mod failure;
+mod folded;
 mod host_work;
 mod in_flight;
+mod kept;
 mod launch;
 mod launch_queues;
 mod lowering;
@@ -276,6 +280,10 @@ pub struct Report {
     pub counts: Counts,
     /// What any plan is bounded by.
     pub bounds: Bounds,
+    /// How the plan was made.
+    pub candidate: Candidate,
+    /// How long a launch takes by the scheduler's costs, in nanoseconds.
+    pub estimate_ns: u64,
     /// Devices that take part.
     pub devices: usize,
     /// Queues that the graph runs on, of all devices; how many of its copies go to copy engines, the
@@ -741,6 +749,8 @@ impl Report {
         Self {
             counts: plan.counts(),
             bounds,
+            candidate: plan.candidate,
+            estimate_ns: plan.estimate_ns(),
             devices: 1,
             lanes: image.queues(),
             kernel_packets: packets.kernel_dispatch,

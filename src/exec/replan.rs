@@ -14,7 +14,7 @@ use aqlipse_graph::{
 };
 
 use super::{
-    Exec, Report, State, arena,
+    Exec, Options, Report, State, arena,
     failure::Failure,
     lanes,
     launch_queues::QueueCache,
@@ -56,7 +56,7 @@ impl Exec {
         let _had;
         let mut state = self.state();
         let state = &mut *state;
-        let Scheduled { plan, bounds, .. } = self.schedule_again(state, &flat, &known)?;
+        let Scheduled { plan, bounds, .. } = self.schedule_again(state, &flat, &known, self.0.options)?;
         let kernarg = |unit: u32| {
             let (block, offset) = state.arguments_of(unit);
             block.address() + offset as u64
@@ -92,23 +92,24 @@ impl Exec {
     }
 
     /// The flat graph with its edges.
-    fn flatten_again(&self) -> Result<FlatGraph> {
+    pub(super) fn flatten_again(&self) -> Result<FlatGraph> {
         let original = self.0.shape.original();
         // To a launch, memory nodes are only order.
         Ok(flatten::flatten(original, |_, node| !is_memory(node))?.graph)
     }
 
-    /// A plan of the units with what is known of nodes.
-    fn schedule_again(
+    /// A plan of the units with what is known of nodes, for these options.
+    pub(super) fn schedule_again(
         &self,
         state: &State,
         flat: &FlatGraph,
         known: &HashMap<NodeId, u32>,
+        options: Options,
     ) -> Result<Scheduled> {
         let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
         let preds = preds(flat, &state.units, &state.main, &self.0.placements);
         let numbers = units::numbers(&self.0.devices, &self.0.placements);
-        let copies = match self.0.options.copies_by_kernels {
+        let copies = match options.copies_by_kernels {
             true => Vec::new(),
             false => units::engine_copies(&state.copies),
         };
@@ -120,13 +121,13 @@ impl Exec {
             devices: &numbers,
         };
         let durations = units::durations(&state.units, flat, &state.main, known);
-        let table = arena::costs(&self.0.devices, self.0.options)?;
+        let table = arena::costs(&self.0.devices, options)?;
         let known = Known { table: &table, durations: durations.as_deref(), urgencies: &[] };
         let device = self.0.devices[0].properties();
         let compute_units = |unit: u32| state.units[unit as usize].compute_units(device);
         let options = compile::Options {
-            lanes: lanes(self.0.options),
-            candidate: self.0.options.candidate,
+            lanes: lanes(options),
+            candidate: options.candidate,
             ..compile::Options::default()
         };
         Ok(compile::schedule::<Failure>(&order, known, compute_units, &options, None)?)
@@ -202,7 +203,9 @@ mod tests {
             let exec = Exec::new(&template, Options::default()).unwrap();
             let known: HashMap<NodeId, u32> = nodes.iter().copied().collect();
             let plan = |known: &HashMap<NodeId, u32>| {
-                exec.schedule_again(&exec.state(), &exec.flatten_again().unwrap(), known).unwrap().plan
+                exec.schedule_again(&exec.state(), &exec.flatten_again().unwrap(), known, exec.options())
+                    .unwrap()
+                    .plan
             };
             let [blind, seeing] = [HashMap::new(), known.clone()].map(|known| plan(&known));
             assert_eq!(exec.report().counts, blind.counts(), "nothing was known when it was made");

@@ -13,7 +13,7 @@ use aqlipse_graph::antichain::bits::Bits;
 use clap::Args;
 
 use crate::{
-    dumped::{Graph, Node},
+    dumped::{Block, Graph, Kept, Node, Plan},
     run::on_this_library,
 };
 
@@ -135,6 +135,18 @@ impl fmt::Display for Examined<'_> {
         let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
         let kinds: Vec<_> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         writeln!(f, "graph {}: {nodes} nodes ({}), {edges} edges", graph.graph, kinds.join(", "))?;
+        for block in &graph.blocks {
+            let named = |place: usize| named(&graph.nodes[block.first + place]);
+            let nodes = if block.nodes == 1 { "node" } else { "nodes" };
+            writeln!(
+                f,
+                "  {} times: {} {nodes}, {} to {}",
+                block.times,
+                block.nodes,
+                named(0),
+                named(block.nodes - 1)
+            )?;
+        }
         let at_once = nodes as f64 / (*chain).max(1) as f64;
         writeln!(f, "  the longest chain has {chain} nodes: {at_once:.1} at once if all take as long")?;
         writeln!(
@@ -142,6 +154,17 @@ impl fmt::Display for Examined<'_> {
             "  {} lanes, {} kernel packets, {} barrier packets, {} signals, {} bytes",
             graph.lanes, graph.kernel_packets, graph.barrier_packets, graph.signals, graph.exec_bytes
         )?;
+        writeln!(f, "  of these {} in packets, {} in arguments", graph.packet_bytes, graph.argument_bytes)?;
+        explain_plan(graph, f)?;
+        explain_order(graph, f)?;
+        writeln!(f, "  a launch is {}", graph.launch)?;
+        if !graph.because.is_empty() {
+            writeln!(f, "    the plan has {}", graph.because.join(", "))?;
+        }
+        let moved: u64 = graph.nodes.iter().filter_map(|node| node.bytes).fold(0, u64::saturating_add);
+        if moved > 0 {
+            writeln!(f, "  copies and fills of {moved} bytes")?;
+        }
         if !graph.buffers.is_empty() {
             let asked: u64 = graph.buffers.iter().map(|buffer| buffer.bytes).sum();
             let (count, has) = (graph.buffers.len(), graph.memory_bytes);
@@ -150,14 +173,65 @@ impl fmt::Display for Examined<'_> {
         if !needless.is_empty() {
             writeln!(f, "  {} edges order what others order already:", needless.len())?;
         }
-        for &(from, to) in needless.iter().take(LISTED) {
-            writeln!(f, "    {} to {}", named(&graph.nodes[from]), named(&graph.nodes[to]))?;
-        }
-        if needless.len() > LISTED {
-            writeln!(f, "    and {} more", needless.len() - LISTED)?;
-        }
-        Ok(())
+        list(graph, needless, "to", f)
     }
+}
+
+/// Names some edges; of those of a block, the ones of its first time and from there.
+fn list(graph: &Graph, edges: &[(usize, usize)], verb: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let is_shown = |&(from, to): &(usize, usize)| {
+        let is_first = |block: &Block| !block.repeats(from) && (!block.repeats(to) || block.contains(from));
+        graph.blocks.iter().all(is_first)
+    };
+    let shown: Vec<_> = edges.iter().copied().filter(is_shown).take(LISTED).collect();
+    for &(from, to) in &shown {
+        writeln!(f, "    {} {verb} {}", named(&graph.nodes[from]), named(&graph.nodes[to]))?;
+    }
+    match edges.len() - shown.len() {
+        0 => Ok(()),
+        more => writeln!(f, "    and {more} more"),
+    }
+}
+
+/// Says why the plan is this one: what others would take, and what none can beat.
+fn explain_plan(graph: &Graph, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let time = |nanoseconds: u64| format!("{:.1} us", nanoseconds as f64 / 1e3);
+    let queues =
+        |plan: &Plan| format!("{} {}", plan.queues, if plan.queues == 1 { "queue" } else { "queues" });
+    let plan = &graph.plan;
+    writeln!(
+        f,
+        "  plan: {}: {}; {} by the scheduler's costs",
+        queues(plan),
+        plan.how,
+        time(plan.estimate_ns)
+    )?;
+    let (path, work) = (time(graph.critical_path_ns), time(graph.work_ns));
+    writeln!(f, "    its longest path takes {path}, and its packets {work} one after the other")?;
+    for other in graph.others.iter().filter(|other| *other != plan) {
+        writeln!(f, "    instead: {}: {}; {}", queues(other), other.how, time(other.estimate_ns))?;
+    }
+    Ok(())
+}
+
+/// Says what keeps the order of edges.
+fn explain_order(graph: &Graph, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if graph.edges.is_empty() {
+        return Ok(());
+    }
+    let all = [
+        (Kept::Bit, "by a barrier bit of their own"),
+        (Kept::Lane, "by the order that a queue has already"),
+        (Kept::Signal, "by a signal"),
+        (Kept::Others, "by other edges"),
+    ];
+    let count = |kept: Kept| graph.kept.iter().filter(|&&by| by == kept).count();
+    let counted = all.iter().map(|&(kept, what)| (count(kept), what)).filter(|(count, _)| *count > 0);
+    let counted: Vec<_> = counted.map(|(count, what)| format!("{count} {what}")).collect();
+    writeln!(f, "  edges are kept: {}", counted.join(", "))?;
+    let by_signals = graph.edges.iter().zip(&graph.kept).filter(|(_, kept)| **kept == Kept::Signal);
+    let by_signals: Vec<_> = by_signals.map(|(&edge, _)| edge).collect();
+    list(graph, &by_signals, "signals", f)
 }
 
 /// What one graph has and another has not: nodes that have no counterpart, and edges between those that have.
@@ -233,6 +307,7 @@ mod tests {
             id: format!("1.{place}"),
             kind: Some((*kind).into()),
             name: (*name).into(),
+            bytes: (*kind == "Memset").then_some(4096),
         };
         Graph {
             process: 1,
@@ -240,12 +315,25 @@ mod tests {
             graph: "1".into(),
             nodes: nodes.iter().enumerate().map(node).collect(),
             edges: edges.to_vec(),
+            kept: edges
+                .iter()
+                .map(|(from, to)| if to - from == 1 { Kept::Bit } else { Kept::Signal })
+                .collect(),
+            blocks: Vec::new(),
             buffers: Vec::new(),
+            plan: Plan { queues: 2, how: "chains".into(), estimate_ns: 4_000 },
+            others: vec![Plan { queues: 1, how: "one queue".into(), estimate_ns: 5_300 }],
+            critical_path_ns: 3_000,
+            work_ns: 4_000,
+            launch: "packets".into(),
+            because: vec!["2 queues".into(), "1 events".into()],
             lanes: 1,
             kernel_packets: nodes.len(),
             barrier_packets: 0,
             signals: 1,
             exec_bytes: 100,
+            packet_bytes: 60,
+            argument_bytes: 40,
             memory_bytes: 0,
         }
     }
@@ -260,10 +348,40 @@ mod tests {
 graph 1: 4 nodes (3 Kernel, 1 Memset), 5 edges
   the longest chain has 3 nodes: 1.3 at once if all take as long
   1 lanes, 4 kernel packets, 0 barrier packets, 1 signals, 100 bytes
+  of these 60 in packets, 40 in arguments
+  plan: 2 queues: chains; 4.0 us by the scheduler's costs
+    its longest path takes 3.0 us, and its packets 4.0 us one after the other
+    instead: 1 queue: one queue; 5.3 us
+  edges are kept: 2 by a barrier bit of their own, 3 by a signal
+    1.0 (memset) signals 1.2 (kernel right)
+    1.1 (kernel left) signals 1.3 (kernel join)
+    1.0 (memset) signals 1.3 (kernel join)
+  a launch is packets
+    the plan has 2 queues, 1 events
+  copies and fills of 4096 bytes
   1 edges order what others order already:
     1.0 (memset) to 1.3 (kernel join)
 ";
         assert_eq!(Examined::of(&graph).to_string(), expected);
+    }
+
+    #[test]
+    fn a_block_is_told_once() {
+        let nodes: Vec<_> =
+            (0..12).map(|node| ("Kernel", if node % 2 == 0 { "scan" } else { "add" })).collect();
+        let edges: Vec<_> =
+            (1..12).map(|node| (node - 1, node)).chain((2..12).map(|node| (node - 2, node))).collect();
+        let mut graph = graph(&nodes, &edges);
+        graph.blocks = vec![Block { first: 0, nodes: 2, times: 6 }];
+        let text = Examined::of(&graph).to_string();
+        assert!(text.contains("\n  6 times: 2 nodes, 1.0 (kernel scan) to 1.1 (kernel add)\n"), "{text}");
+        let list = text.split("order already:\n").nth(1).unwrap();
+        let expected = "\
+    1.0 (kernel scan) to 1.2 (kernel scan)
+    1.1 (kernel add) to 1.3 (kernel add)
+    and 8 more
+";
+        assert_eq!(list, expected);
     }
 
     #[test]

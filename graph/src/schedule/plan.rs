@@ -1,5 +1,7 @@
 //! A plan: lanes of steps, what each step waits for, and in which order the steps may be published.
 
+use std::fmt;
+
 /// A step, by lane and position in the lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepRef {
@@ -165,6 +167,27 @@ pub enum Candidate {
     Frugal,
     /// A queue for each class of urgency, level by level; one queue if nodes of different classes never meet.
     Urgency,
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Levels => "one queue, level by level",
+            Self::Balanced => "one queue, level by level, like durations together",
+            Self::HostDepth => "one queue, what host nodes hold back last",
+            Self::Serial => "one queue, one packet after the other",
+            Self::Strict => "chains on several queues, each in order",
+            Self::Relaxed => "chains on several queues, in order where a dependency needs it",
+            Self::LevelLanes => "chains on several queues, each level by level",
+            Self::Turns => "the nodes of a level in turn on several queues",
+            Self::Streams(policy) => return write!(f, "streams: {}", policy.name()),
+            Self::Published(policy) => {
+                return write!(f, "streams with all their barriers: {}", policy.name());
+            }
+            Self::Frugal => "one queue, in an order that needs few bytes",
+            Self::Urgency => "a queue for each class of urgency",
+        })
+    }
 }
 
 /// A schedule of a graph.

@@ -47,6 +47,14 @@ impl Memcpy {
         }
     }
 
+    /// How many bytes it moves; `None` for more than 64 bits count.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::Linear { bytes, .. } => Some(*bytes),
+            Self::Box(copy) => copy.extent.iter().try_fold(1, |all: u64, &part| all.checked_mul(part)),
+        }
+    }
+
     /// First byte and length of everything it may read, gaps between rows included.
     pub fn source_span(&self) -> Option<(u64, u64)> {
         match self {
@@ -157,4 +165,11 @@ pub struct Memset {
     pub width: u64,
     /// Rows.
     pub height: u64,
+}
+
+impl Memset {
+    /// How many bytes it sets; `None` for more than 64 bits count.
+    pub fn bytes(&self) -> Option<u64> {
+        u64::from(self.element_size).checked_mul(self.width)?.checked_mul(self.height)
+    }
 }

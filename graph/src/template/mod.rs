@@ -23,9 +23,11 @@
 //! | [`condition`] | conditional nodes, and the values that decide which of their graphs run |
 //! | [`conditional`] | graphs nested in nodes |
 //! | [`references`] | what a graph keeps alive |
+//! | [`blocks`] | parts of a graph that repeat |
 //! | [`dot`] | a graph as Graphviz sees it |
 //! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
 
+pub mod blocks;
 mod chunks;
 pub mod condition;
 pub mod conditional;
