@@ -141,7 +141,7 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
                 if checked::is_on(Tool::Init) {
                     state.forgotten.push((command.clone(), bytes.clone()));
                 }
-                state.begin(bytes, lives::padding(), Some(command), site);
+                state.begin(bytes, Some(command), site);
             }
             None => state.end(address, &command),
         }
@@ -181,13 +181,24 @@ pub(crate) fn watches_allocations() -> bool {
     checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race])
 }
 
-/// An allocation begins, with so many bytes behind it of padding, and of which nothing is written yet if it `is_fresh`.
-/// `stream`: with the next command of a stream, and for what comes behind that alone.
+/// Takes note of memory of the device in which allocations will begin: what is in none is nobody's, nor are the bytes before it
+/// if it is the HSA runtime's and `has_front`.
+pub(crate) fn handed_out(memory: Range<u64>, has_front: bool) {
+    if !checked::is_on(Tool::Memory) {
+        return;
+    }
+    let Some(checks) = checks() else { return };
+    let memory = if has_front { lives::with_front(memory) } else { memory };
+    checks.state.lock().lives.hand_out(memory);
+}
+
+/// An allocation begins, of which nothing is written yet if it `is_fresh`. `stream`: with the next command of a stream, and
+/// for what comes behind that alone.
 #[inline(always)]
 pub(crate) fn begun(
     stream: Option<u64>,
     bytes: Range<u64>,
-    (padding, is_fresh): (u64, bool),
+    is_fresh: bool,
     site: impl FnOnce() -> Option<Arc<Site>>,
 ) {
     if !watches_allocations() {
@@ -203,7 +214,7 @@ pub(crate) fn begun(
         Some(command) => state.forgotten.push((command.clone(), bytes.clone())),
         None => emulator::uninitialize(bytes.clone()),
     }
-    state.begin(bytes, padding, command, site());
+    state.begin(bytes, command, site());
 }
 
 /// An allocation ends: with the next command of a stream, or with a call of the host's, which is `drained` if it has waited
@@ -308,16 +319,10 @@ impl Checks {
 
 impl State {
     /// An allocation begins, with a command or for all that follows.
-    fn begin(
-        &mut self,
-        bytes: Range<u64>,
-        padding: u64,
-        command: Option<Arc<Command>>,
-        site: Option<Arc<Site>>,
-    ) {
+    fn begin(&mut self, bytes: Range<u64>, command: Option<Arc<Command>>, site: Option<Arc<Site>>) {
         let born = command.as_ref().map_or_else(|| clocks::commands() + 1, |command| command.number());
         let site = site.unwrap_or_else(|| Arc::new(Site::here()));
-        self.lives.begin(Life::new(bytes, padding, born, command, site));
+        self.lives.begin(Life::new(bytes, born, command, site));
     }
 
     /// An allocation ends: what has used it must come before.

@@ -46,7 +46,7 @@ pub(crate) use self::{
     code::kernel_loaded,
     command::{Edges, Launch, MemoryNode, NodeDispatch, Order},
     commands::{
-        begun, cancel, ended, freed_nothing, launched, released, shared, start, submitted,
+        begun, cancel, ended, freed_nothing, handed_out, launched, released, shared, start, submitted,
         watches_allocations,
     },
     leak::allocated,

@@ -75,6 +75,45 @@ static void between_allocations_of_a_pool() {
   CHECK(hipFreeAsync(second, nullptr));
 }
 
+static void before_an_allocation() {
+  int* memory = allocate(BYTES);
+  last<<<1, 1>>>(memory, defect ? -1 : 0, memory);
+}
+
+static void far_before_an_allocation() {
+  auto* memory = allocate<char>(100);
+  put_byte<<<1, 1>>>(memory, defect ? -1500 : 0);
+}
+
+static void before_the_first_of_a_pool() {
+  int* memory = allocate_async(BYTES, nullptr);
+  last<<<1, 1>>>(memory, defect ? -3 : 0, memory);
+  CHECK(hipFreeAsync(memory, nullptr));
+}
+
+static void before_the_second_of_a_pool() {
+  int *first = allocate_async(BYTES, nullptr), *second = allocate_async(BYTES, nullptr);
+  last<<<1, 1>>>(second, defect ? -1 : 0, first);
+  CHECK(hipFreeAsync(first, nullptr));
+  CHECK(hipFreeAsync(second, nullptr));
+}
+
+// What the pool has and has given to nobody.
+static void far_behind_all_of_a_pool() {
+  int *first = allocate_async(BYTES, nullptr), *second = allocate_async(BYTES, nullptr);
+  last<<<1, 1>>>(second, defect ? 20 * N : 0, first);
+  CHECK(hipFreeAsync(first, nullptr));
+  CHECK(hipFreeAsync(second, nullptr));
+}
+
+static void before_pinned_memory() {
+  void* memory;
+  CHECK(hipHostMalloc(&memory, BYTES, 0));
+  count<<<1, 1>>>(static_cast<unsigned*>(memory), defect ? -1 : 0);
+  CHECK(hipDeviceSynchronize());
+  CHECK(hipHostFree(memory));
+}
+
 static void pinned_memory() {
   void* memory;
   CHECK(hipHostMalloc(&memory, BYTES, 0));
@@ -285,6 +324,17 @@ struct Built {
     CHECK(hipGraphAddMemFreeNode(&node, graph, after.data(), after.size(), memory));
     return node;
   }
+  // The first element of the memory comes from elsewhere in it.
+  hipGraphNode_t read(std::vector<hipGraphNode_t> after, int at) {
+    void* places[] = {&memory, &at, &memory};
+    hipKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(last);
+    params.gridDim = params.blockDim = dim3(1);
+    params.kernelParams = places;
+    hipGraphNode_t node;
+    CHECK(hipGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
+    return node;
+  }
   void run(int times = 2) {
     hipGraphExec_t exec;
     CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
@@ -297,6 +347,18 @@ static void behind_memory_of_a_graph() {
   Built g;
   g.end({g.kernel({g.allocation}, N + defect)});
   g.run();
+}
+
+static void before_memory_of_a_graph() {
+  Built g;
+  g.end({g.read({g.allocation}, defect ? -1 : 0)});
+  g.run();
+}
+
+static void far_behind_memory_of_a_graph() {
+  Built g;
+  g.end({g.read({g.allocation}, defect ? N + 1400 : 0)});
+  g.run(1);
 }
 
 static void no_edge_to_the_free() {
@@ -365,6 +427,12 @@ static const Case CASES[] = {
     {"byte_behind", byte_behind},
     {"atomic_behind", atomic_behind},
     {"between_allocations_of_a_pool", between_allocations_of_a_pool},
+    {"before_an_allocation", before_an_allocation},
+    {"far_before_an_allocation", far_before_an_allocation},
+    {"before_the_first_of_a_pool", before_the_first_of_a_pool},
+    {"before_the_second_of_a_pool", before_the_second_of_a_pool},
+    {"far_behind_all_of_a_pool", far_behind_all_of_a_pool},
+    {"before_pinned_memory", before_pinned_memory},
     {"pinned_memory", pinned_memory},
     {"rows", rows},
     {"wild", wild},
@@ -387,6 +455,8 @@ static const Case CASES[] = {
     {"freed_in_the_middle", freed_in_the_middle},
     {"memory_of_the_host_freed", memory_of_the_host_freed},
     {"behind_memory_of_a_graph", behind_memory_of_a_graph},
+    {"before_memory_of_a_graph", before_memory_of_a_graph},
+    {"far_behind_memory_of_a_graph", far_behind_memory_of_a_graph},
     {"no_edge_to_the_free", no_edge_to_the_free},
     {"no_edge_from_the_allocation", no_edge_from_the_allocation},
     {"behind_the_free_node", behind_the_free_node},

@@ -21,26 +21,32 @@ impl fmt::Display for Pc {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, total, allocation } = self;
+        let at = first.start;
         write!(
             f,
-            "{total} bytes, the first at {:#x}: byte {} of an allocation of {} bytes at {:#x}",
-            first.start,
-            first.start - allocation.start,
+            "{total} bytes, the first at {at:#x}: {} an allocation of {} bytes at {:#x}",
+            place(at, allocation),
             allocation.end - allocation.start,
             allocation.start
         )
     }
 }
 
+/// Where an address is beside an allocation.
+fn place(address: u64, Range { start, end }: &Range<u64>) -> String {
+    match address {
+        _ if address < *start => format!("{} bytes before", start - address),
+        _ if address < *end => format!("byte {} of", address - start),
+        _ => format!("{} bytes behind", address - end),
+    }
+}
+
 impl Near {
     /// Says where an address is beside the allocation.
     fn describe(&self, address: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { allocation: Range { start, end }, is_freed, made } = self;
-        let place = match address {
-            _ if address < *start => format!("{} bytes before", start - address),
-            _ if address < *end => format!("byte {} of", address - start),
-            _ => format!("{} bytes behind", address - end),
-        };
+        let Self { allocation, is_freed, made } = self;
+        let Range { start, end } = allocation;
+        let place = place(address, allocation);
         let freed = if *is_freed { ", which is freed" } else { "" };
         write!(f, "\n    {place} an allocation of {} bytes at {start:#x}{freed}", end - start)?;
         write!(f, "\n    allocated by {made}")
@@ -73,8 +79,7 @@ impl fmt::Display for Finding {
                 let how = word(*how);
                 match misuse {
                     Misuse::OutOfBounds => {
-                        let behind = bytes.first.start - bytes.allocation.end;
-                        write!(f, "{place} ({what}) {how} memory {behind} bytes behind an allocation")?;
+                        write!(f, "{place} ({what}) {how} memory outside of an allocation")?;
                     }
                     Misuse::BeforeAllocation => {
                         write!(
