@@ -251,7 +251,9 @@ fn short(rule: &str) -> &'static str {
         "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
-        "memory/outside-lds" => "A kernel touches LDS beyond what was asked for.",
+        "memory/outside" => {
+            "A kernel touches LDS beyond what was asked for, or scratch beyond what a lane has."
+        }
         "race/waves" => {
             "Two waves touch the same bytes of LDS or memory, one writes, and nothing orders them."
         }
@@ -329,6 +331,7 @@ fn as_json(finding: &Finding) -> Value {
             let byte = match byte {
                 RaceByte::Memory(address) => json!({ "address": address }),
                 RaceByte::Lds(offset) => json!({ "lds": offset }),
+                RaceByte::Scratch(offset) => json!({ "scratch": offset }),
             };
             json!({ "place": command, "what": what, "byte": byte, "count": count, "accesses": accesses,
                 "near": near.as_ref().map(allocation) })

@@ -166,6 +166,10 @@ impl Dispatch {
     pub(crate) fn noted(mut self, watches: Watches) -> Self {
         self.resources.notes = Some(Arc::default());
         self.resources.watches = watches;
+        if watches.races.bounds {
+            // No more than was asked for, so that what is beyond that is refused.
+            self.resources.scratch_bytes = self.launch.private_bytes.next_multiple_of(4) * 64;
+        }
         self
     }
 

@@ -438,7 +438,7 @@ impl State {
         for &RaceFinding { kind, access, other, byte, count } in dispatch.races {
             // What the runtime has of its own in memory is not the program's.
             let near = match byte {
-                RaceByte::Lds(_) => None,
+                RaceByte::Lds(_) | RaceByte::Scratch(_) => None,
                 RaceByte::Memory(at)
                     if allocations::table().is_some_and(|table| table.extent(at).is_some()) =>
                 {

@@ -283,7 +283,7 @@ fn race_rule(kind: RaceKind) -> &'static str {
     match kind {
         RaceKind::Waves => "race/waves",
         RaceKind::Lanes => "race/lanes",
-        RaceKind::Outside => "memory/outside-lds",
+        RaceKind::Outside => "memory/outside",
     }
 }
 

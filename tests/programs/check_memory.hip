@@ -178,6 +178,32 @@ static void behind_lds() {
   local<<<2, 128>>>(memory, 99 + defect);
 }
 
+__device__ __attribute__((noinline)) void set(volatile int* values, int at) { values[at] = at; }
+__global__ void in_scratch(int* to, int at, bool by_pointer) {
+  volatile int values[100];
+  for (int n = 0; n < 100; n++) values[n] = n;
+  if (by_pointer) {
+    set(values, at);
+  } else {
+    values[at] = 1;
+  }
+  to[threadIdx.x] = values[threadIdx.x];
+}
+static void behind_scratch() {
+  int* memory = allocate(BYTES);
+  in_scratch<<<2, 64>>>(memory, defect ? 140 : 99, false);
+}
+
+static void before_scratch() {
+  int* memory = allocate(BYTES);
+  in_scratch<<<1, 64>>>(memory, defect ? -100 : 0, false);
+}
+
+static void behind_scratch_by_a_pointer() {
+  int* memory = allocate(BYTES);
+  in_scratch<<<1, 100>>>(memory, defect ? 5000 : 99, true);
+}
+
 __global__ void dynamic_local(int* to) {
   extern __shared__ int values[];
   values[threadIdx.x] = threadIdx.x;
@@ -440,6 +466,9 @@ static const Case CASES[] = {
     {"mapped_to_be_read", mapped_to_be_read},
     {"misaligned_atomic", misaligned_atomic},
     {"behind_lds", behind_lds},
+    {"behind_scratch", behind_scratch},
+    {"before_scratch", before_scratch},
+    {"behind_scratch_by_a_pointer", behind_scratch_by_a_pointer},
     {"too_little_dynamic_lds", too_little_dynamic_lds},
     {"freed", freed},
     {"freed_and_allocated_again", freed_and_allocated_again},

@@ -41,6 +41,7 @@ impl Finding {
                 let (memory, at) = match *byte {
                     RaceByte::Memory(address) => ("memory", address),
                     RaceByte::Lds(offset) => ("LDS", offset.into()),
+                    RaceByte::Scratch(offset) => ("scratch", offset.into()),
                 };
                 fields.put(memory);
                 [at, *count].iter().for_each(|number| fields.put(number));
@@ -122,7 +123,8 @@ impl Finding {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
                 let byte = match fields.next::<String>()?.as_str() {
                     "memory" => RaceByte::Memory(fields.next()?),
-                    _ => RaceByte::Lds(fields.next()?),
+                    "LDS" => RaceByte::Lds(fields.next()?),
+                    _ => RaceByte::Scratch(fields.next()?),
                 };
                 let (count, access) = (fields.next()?, fields.instruction()?);
                 let other = if kind == RaceKind::Outside { None } else { Some(fields.instruction()?) };
@@ -290,6 +292,17 @@ mod tests {
                 near: near(16..64, false),
                 count: 128,
             },
+            Finding::Race {
+                kind: RaceKind::Outside,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                code: code(),
+                byte: RaceByte::Scratch(208),
+                access: Instruction { workgroup: 3, wave: 1, how: How::Write, pc: Pc::new(64) },
+                other: None,
+                near: None,
+                count: 1,
+            },
             Finding::Refused {
                 fault: AccessFault::NoMemory,
                 place: "stream 1".into(),
@@ -379,8 +392,9 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let may_end =
-                    ["leak", "memory/no-memory", "race", "init"].iter().any(|rule| line.starts_with(rule));
+                let may_end = ["leak", "memory/no-memory", "memory/outside", "race", "init"]
+                    .iter()
+                    .any(|rule| line.starts_with(rule));
                 assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);

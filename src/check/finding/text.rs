@@ -119,7 +119,11 @@ impl fmt::Display for Finding {
                     let workgroup = if of_memory { format!("workgroup {workgroup} ") } else { String::new() };
                     format!("{workgroup}wave {wave} {} at {pc}", word(*how))
                 };
-                let bytes = if of_memory { "memory" } else { "LDS" };
+                let bytes = match byte {
+                    RaceByte::Memory(_) => "memory",
+                    RaceByte::Lds(_) => "LDS",
+                    RaceByte::Scratch(_) => "scratch",
+                };
                 let accesses = other.iter().chain([access]).map(access_at);
                 match kind {
                     RaceKind::Waves if of_memory => {
@@ -142,7 +146,11 @@ impl fmt::Display for Finding {
                     }
                     RaceKind::Outside => {
                         let how = word(access.how);
-                        write!(f, "{place} ({what}) {how} LDS beyond the LDS that was asked for")?;
+                        let end = match byte {
+                            RaceByte::Scratch(_) => "what a lane has of it",
+                            _ => "the LDS that was asked for",
+                        };
+                        write!(f, "{place} ({what}) {how} {bytes} beyond {end}")?;
                     }
                 }
                 let accesses: Vec<_> = match kind {
@@ -156,8 +164,9 @@ impl fmt::Display for Finding {
                         write!(f, "at {address:#x}; {count} {times} in all")?;
                         near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
                     }
-                    RaceByte::Lds(offset) => {
-                        let workgroup = access.workgroup;
+                    RaceByte::Lds(offset) | RaceByte::Scratch(offset) => {
+                        // What is before it is far behind as an unsigned number.
+                        let (workgroup, offset) = (access.workgroup, offset.cast_signed());
                         write!(f, "in workgroup {workgroup} at offset {offset}; {count} {times} in all")
                     }
                 }
