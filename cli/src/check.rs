@@ -315,9 +315,11 @@ fn as_json(finding: &Finding) -> Value {
             let commands = parties.each_ref().map(command);
             with(json!({ "commands": commands, "of_one_launch": of_one_launch }), bytes)
         }
-        Finding::Memory { party, other, bytes, made: by, .. } => {
+        Finding::Memory { party, other, bytes, made: by, access, .. } => {
             let other = Some(other).filter(|other| !other.is_empty());
-            with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
+            let access = access.as_ref().map(instruction);
+            let object = json!({ "commands": [command(party)], "other": other, "allocated": made(by), "access": access });
+            with(object, bytes)
         }
         Finding::Refused { place: command, what, address, bytes, access, near, .. } => {
             json!({ "place": command, "what": what, "address": address, "bytes": bytes,

@@ -164,7 +164,8 @@ impl Dispatch {
 
     /// Has the workgroups note what they touch, and what else is watched.
     pub(crate) fn noted(mut self, watches: Watches) -> Self {
-        self.resources.notes = Some(Arc::default());
+        let arguments = watches.races.bounds.then_some(self.launch.kernarg);
+        self.resources.notes = Some(Arc::new(Notes::of(arguments)));
         self.resources.watches = watches;
         if watches.races.bounds {
             // No more than was asked for, so that what is beyond that is refused.

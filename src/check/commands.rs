@@ -10,7 +10,7 @@ use std::{
 };
 
 use emulator::{
-    Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, SyncFinding,
+    Asked, Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, SyncFinding,
     Touched, UninitByte, UninitFinding, UninitKind,
 };
 use parking_lot::Mutex;
@@ -270,6 +270,12 @@ pub(crate) fn freed_nothing(address: u64) {
     checks.tell(&mut state);
 }
 
+/// An access of a dispatch as findings name it.
+fn instruction(dispatch: &Dispatched<'_>, access: RaceAccess) -> Instruction {
+    let RaceAccess { workgroup, wave, how, pc } = access;
+    Instruction { workgroup, wave, how, pc: Pc::new(pc.wrapping_sub(dispatch.entry)) }
+}
+
 struct Watcher;
 
 impl Observer for Watcher {
@@ -285,6 +291,15 @@ impl Observer for Watcher {
         }
     }
 
+    fn asked(&self, arguments: u64, page: Range<u64>) -> Vec<Asked> {
+        let Some(checks) = CHECKS.get().filter(|_| checked::is_on(Tool::Memory)) else { return Vec::new() };
+        let state = checks.state.lock();
+        let Some(command) = state.expected.get(&arguments).and_then(VecDeque::front) else {
+            return Vec::new();
+        };
+        lives::asked(&state.lives.forbidden(command, page.clone()), &page)
+    }
+
     fn dispatched(&self, dispatch: &Dispatched<'_>) {
         let Some(checks) = CHECKS.get() else { return };
         let mut state = checks.state.lock();
@@ -295,7 +310,7 @@ impl Observer for Watcher {
         // What is compared is kept.
         let compares = checked::is_any_on(&[Tool::Graph, Tool::Memory]);
         if let Some(command) = next.as_ref().filter(|_| compares) {
-            state.compare(command, dispatch.touched);
+            state.compare(command, dispatch);
         }
         state.look_into(next.as_deref(), dispatch);
         if let Some(command) = next.as_ref().filter(|_| checked::is_on(Tool::Init)) {
@@ -340,12 +355,17 @@ impl State {
         while let Some((command, offence)) = offences.pop() {
             let of_one = offences.extract_if(.., |(other, _)| Arc::ptr_eq(other, &command));
             let of_one = of_one.map(|(_, offence)| offence).chain([offence]).collect();
-            self.accuse(&command, of_one);
+            self.accuse(&command, of_one, None);
         }
     }
 
-    /// Says what a command has done to allocations.
-    fn accuse(&mut self, command: &Arc<Command>, mut offences: Vec<Offence>) {
+    /// Says what a command has done to allocations, by a dispatch that has just ended if it is known.
+    fn accuse(
+        &mut self,
+        command: &Arc<Command>,
+        mut offences: Vec<Offence>,
+        dispatch: Option<&Dispatched<'_>>,
+    ) {
         offences.sort_by_key(|offence| (offence.misuse, offence.allocation(), offence.bytes.start));
         let same = |one: &Offence, other: &Offence| {
             (one.misuse, one.allocation()) == (other.misuse, other.allocation())
@@ -361,7 +381,15 @@ impl State {
             if self.known.insert(names) {
                 let (misuse, bytes, made) =
                     (offence.misuse, offence.describe(total), offence.site().look_up());
-                self.found.push(Finding::Memory { misuse, party, other, bytes, made });
+                let dispatch = dispatch.filter(|dispatch| !code::is_own(dispatch));
+                let first = dispatch.and_then(|dispatch| {
+                    let first =
+                        dispatch.firsts.iter().find(|first| first.bytes.contains(&bytes.first.start))?;
+                    Some((code::of(dispatch), instruction(dispatch, first.access)))
+                });
+                let (code, access) =
+                    first.map_or_else(Default::default, |(code, access)| (code, Some(access)));
+                self.found.push(Finding::Memory { misuse, party, other, bytes, made, code, access });
             }
         }
     }
@@ -446,12 +474,7 @@ impl State {
                 }
                 RaceByte::Memory(_) => continue,
             };
-            let instruction = |RaceAccess { workgroup, wave, how, pc }: RaceAccess| Instruction {
-                workgroup,
-                wave,
-                how,
-                pc: pc_of(pc),
-            };
+            let instruction = |access| instruction(dispatch, access);
             let (access, other) = (instruction(access), other.map(instruction));
             let (place, what) = named();
             let at = |instruction: &Instruction| instruction.pc.to_string();
@@ -493,7 +516,8 @@ impl State {
         let names = [&party.place, &party.what, &made.to_string(), &format!("{misuse:?}")].map(String::clone);
         if self.known.insert(names) {
             let bytes = Bytes { first, total: count(&unwritten), allocation };
-            self.found.push(Finding::Memory { misuse, party, other: String::new(), bytes, made });
+            let (other, code, access) = Default::default();
+            self.found.push(Finding::Memory { misuse, party, other, bytes, made, code, access });
         }
     }
 
@@ -528,11 +552,12 @@ impl State {
 
     /// Compares what a command has touched with what those have that ended before it and that nothing orders with it, and
     /// with the allocations.
-    fn compare(&mut self, command: &Arc<Command>, touched: &Touched) {
+    fn compare(&mut self, command: &Arc<Command>, dispatch: &Dispatched<'_>) {
+        let touched = dispatch.touched;
         if checked::is_on(Tool::Memory) {
             let mut offences = Vec::new();
             touched.pages().for_each(|(start, page)| self.lives.judge(command, start, page, &mut offences));
-            self.accuse(command, offences);
+            self.accuse(command, offences, Some(dispatch));
         }
         let table = allocations::table().filter(|_| checked::is_on(Tool::Graph));
         let mut conflicts: Vec<Conflict> = Vec::new();

@@ -141,6 +141,11 @@ pub enum Finding {
         bytes: Bytes,
         /// Where the memory was allocated.
         made: Made,
+        /// The kernel's code.
+        code: Code,
+        /// The access that has touched the first byte first, if it is known: the kernel is not one of the runtime's, and the
+        /// device had reason to look.
+        access: Option<Instruction>,
     },
     /// The device refuses an access of a kernel, which ends with that.
     Refused {
@@ -373,7 +378,9 @@ impl Finding {
     /// The instructions that it names, and the code that they are in, if it is about such.
     pub fn code_mut(&mut self) -> Option<(&Code, Vec<&mut Pc>)> {
         match self {
-            Self::Refused { code, access, .. } => Some((code, vec![&mut access.pc])),
+            Self::Refused { code, access, .. } | Self::Memory { code, access: Some(access), .. } => {
+                Some((code, vec![&mut access.pc]))
+            }
             Self::Race { code, access, other, .. } => {
                 Some((code, [access].into_iter().chain(other).map(|access| &mut access.pc).collect()))
             }

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use emulator::{How, Page};
+use emulator::{Asked, How, Page};
 
 use super::{
     command::{Command, Touch},
@@ -110,6 +110,18 @@ pub(super) struct Forbidden<'a> {
     misuse: Misuse,
     life: &'a Life,
     pub(super) bytes: Range<u64>,
+}
+
+/// The bytes of a page that a command must not touch, which a device is asked to name the first accesses of.
+pub(super) fn asked(forbidden: &[Forbidden<'_>], page: &Range<u64>) -> Vec<Asked> {
+    let mut asked: Vec<Asked> = Vec::new();
+    for Forbidden { bytes, .. } in forbidden {
+        let bytes = bytes.start.max(page.start)..bytes.end.min(page.end);
+        if bytes.start < bytes.end && !asked.iter().any(|other| other.bytes == bytes) {
+            asked.push(Asked { bytes, loads: true });
+        }
+    }
+    asked
 }
 
 /// All allocations.

@@ -629,14 +629,15 @@ impl Engine {
     /// Tells the observer, if there is one, what a dispatch has touched.
     fn tell(&self, index: usize, dispatch: &Dispatch) {
         let Some((notes, observer)) = dispatch.notes().zip(touched::observer()) else { return };
-        let launch = dispatch.launch();
+        let (launch, (touched, firsts)) = (dispatch.launch(), notes.take());
         observer.dispatched(&Dispatched {
             device: self.device.index,
             queue: self.lanes[index].queue.id,
             kernel_object: launch.kernel_object,
             kernel: &|| kernel_name(&self.device, launch.kernel_object),
             arguments: launch.kernarg,
-            touched: &notes.take(),
+            touched: &touched,
+            firsts: &firsts,
             entry: dispatch.entry(),
             races: &notes.races.take(),
             sync: &notes.sync.take(),

@@ -417,9 +417,13 @@ impl Racing {
         }
     }
 
+    /// What it does at an instruction.
+    pub(crate) fn access(&self, how: How, pc: u64) -> RaceAccess {
+        RaceAccess { workgroup: self.group.number, wave: self.wave - self.group.waves.start, how, pc }
+    }
+
     fn tell_outside(&self, how: How, pc: u64, byte: RaceByte) {
-        let (workgroup, wave) = (self.group.number, self.wave - self.group.waves.start);
-        let access = RaceAccess { workgroup, wave, how, pc };
+        let access = self.access(how, pc);
         self.shared.add(RaceFinding { kind: RaceKind::Outside, access, other: None, byte, count: 1 });
     }
 }

@@ -22,10 +22,15 @@ impl Finding {
                 parties.iter().for_each(|party| fields.party(party));
                 fields.bytes(bytes);
             }
-            Self::Memory { party, other, bytes, made, .. } => {
+            Self::Memory { party, other, bytes, made, code, access, .. } => {
                 fields.party(party);
                 fields.put(other);
                 fields.bytes(bytes);
+                fields.put(access.is_some());
+                if let Some(access) = access {
+                    fields.code(code);
+                    fields.instruction(access);
+                }
                 fields.made(made);
             }
             Self::Refused { place, what, address, bytes, code, access, near, .. } => {
@@ -153,8 +158,12 @@ impl Finding {
             }
             _ => {
                 let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
-                let (party, other) = (fields.party()?, fields.next()?);
-                Self::Memory { misuse, party, other, bytes: fields.bytes()?, made: fields.made()? }
+                let (party, other, bytes) = (fields.party()?, fields.next()?, fields.bytes()?);
+                let (code, access) = match fields.next()? {
+                    true => (fields.code()?, Some(fields.instruction()?)),
+                    false => (Code::default(), None),
+                };
+                Self::Memory { misuse, party, other, bytes, made: fields.made()?, code, access }
             }
         };
         fields.0.next().is_none().then_some(finding)
@@ -275,6 +284,15 @@ mod tests {
             let made = Made { call: "hipMalloc".into(), frames: vec![frame.clone()] };
             Some(Near { allocation, is_freed, made })
         };
+        let memory = |misuse, code, access| Finding::Memory {
+            misuse,
+            party: party("kernel f()", How::Write),
+            other: String::new(),
+            bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
+            made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+            code,
+            access,
+        };
         let findings = [
             Finding::Unordered {
                 parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
@@ -292,6 +310,12 @@ mod tests {
                 near: near(16..64, false),
                 count: 128,
             },
+            memory(Misuse::OutOfBounds, Code::default(), None),
+            memory(
+                Misuse::AfterFree,
+                code(),
+                Some(Instruction { workgroup: 7, wave: 2, how: How::Write, pc: Pc::new(8) }),
+            ),
             Finding::Race {
                 kind: RaceKind::Outside,
                 place: "stream 1".into(),
@@ -392,9 +416,7 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let may_end = ["leak", "memory/no-memory", "memory/outside", "race", "init"]
-                    .iter()
-                    .any(|rule| line.starts_with(rule));
+                let may_end = ["leak", "memory/", "race", "init"].iter().any(|rule| line.starts_with(rule));
                 assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);

@@ -75,7 +75,9 @@ impl fmt::Display for Finding {
                     ),
                 }
             }
-            Self::Memory { misuse, party: Party { place, what, how }, other, bytes, made } => {
+            Self::Memory {
+                misuse, party: Party { place, what, how }, other, bytes, made, access, ..
+            } => {
                 let how = word(*how);
                 match misuse {
                     Misuse::OutOfBounds => {
@@ -99,6 +101,9 @@ impl fmt::Display for Finding {
                             "{place} ({what}) {how} memory, and nothing orders that with its free by {other}"
                         )?;
                     }
+                }
+                if let Some(Instruction { workgroup, wave, pc, .. }) = access {
+                    write!(f, "\n    wave {wave} at {pc}, workgroup {workgroup}")?;
                 }
                 write!(f, "\n    {bytes}\n    allocated by {made}")
             }

@@ -16,9 +16,6 @@ use crate::{
 /// SVE on gfx942: a scratch access adds VADDR.
 const SVE: u32 = 1 << 13;
 
-/// Bytes of an instruction that accesses memory.
-const SIZE: u64 = 8;
-
 /// A lane's offsets within its private stack.
 #[derive(Clone, Copy)]
 pub enum Offsets<'a> {
@@ -54,7 +51,7 @@ fn fits(w: &Wave, offset: u32, bytes: u32) -> bool {
 #[cold]
 fn outside(w: &Wave, offset: u32, lane: usize, how: How) -> FaultKind {
     if let Some(racing) = &w.racing {
-        racing.leave_scratch(how, w.pc.wrapping_sub(SIZE), offset);
+        racing.leave_scratch(how, w.access_pc(), offset);
     }
     aperture(w, offset, lane)
 }
