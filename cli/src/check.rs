@@ -251,6 +251,7 @@ fn short(rule: &str) -> &'static str {
         "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
+        "memory/constant" => "A kernel writes a variable that is constant for kernels.",
         "memory/outside" => {
             "A kernel touches LDS beyond what was asked for, or scratch beyond what a lane has."
         }

@@ -47,10 +47,10 @@ impl Page {
         runs(start, &both)
     }
 
-    /// The bytes of `range` that were touched in any way, of the page that starts at `start`.
-    pub fn touched_in(&self, start: u64, range: &Range<u64>) -> Vec<Range<u64>> {
+    /// The bytes of `range` that were touched in any way, or in any but loads, of the page that starts at `start`.
+    pub fn touched_in(&self, start: u64, range: &Range<u64>, loads: bool) -> Vec<Range<u64>> {
         let Self([read, written, changed]) = self;
-        let any = std::array::from_fn(|n| read[n] | written[n] | changed[n]);
+        let any = std::array::from_fn(|n| if loads { read[n] } else { 0 } | written[n] | changed[n]);
         let clipped = |run: Range<u64>| run.start.max(range.start)..run.end.min(range.end);
         if range.start >= start + PAGE || range.end <= start {
             return Vec::new();

@@ -192,6 +192,13 @@ pub(crate) fn handed_out(memory: Range<u64>, has_front: bool) {
     checks.state.lock().lives.hand_out(memory);
 }
 
+/// Kernels must not write these bytes, until they are [`released`].
+pub(crate) fn kept_constant(bytes: Range<u64>) {
+    if let Some(checks) = checks().filter(|_| checked::is_on(Tool::Memory)) {
+        checks.state.lock().lives.keep_constant(bytes);
+    }
+}
+
 /// An allocation begins, of which nothing is written yet if it `is_fresh`. `stream`: with the next command of a stream, and
 /// for what comes behind that alone.
 #[inline(always)]

@@ -47,11 +47,19 @@ pub enum Misuse {
     UnorderedFree,
     /// It copies to the host what nothing has written.
     Unwritten,
+    /// It writes a variable that is constant for kernels.
+    Constant,
 }
 
 impl Misuse {
-    const ALL: [Self; 5] =
-        [Self::OutOfBounds, Self::BeforeAllocation, Self::AfterFree, Self::UnorderedFree, Self::Unwritten];
+    const ALL: [Self; 6] = [
+        Self::OutOfBounds,
+        Self::BeforeAllocation,
+        Self::AfterFree,
+        Self::UnorderedFree,
+        Self::Unwritten,
+        Self::Constant,
+    ];
 
     fn rule(self) -> &'static str {
         match self {
@@ -60,6 +68,7 @@ impl Misuse {
             Self::AfterFree => "memory/after-free",
             Self::UnorderedFree => "memory/unordered-free",
             Self::Unwritten => "init/copied",
+            Self::Constant => "memory/constant",
         }
     }
 }
@@ -134,12 +143,12 @@ pub enum Finding {
         misuse: Misuse,
         /// The command.
         party: Party,
-        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`] and
-        /// [`Misuse::Unwritten`].
+        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`],
+        /// [`Misuse::Unwritten`] and [`Misuse::Constant`].
         other: String,
         /// The bytes.
         bytes: Bytes,
-        /// Where the memory was allocated.
+        /// Where the memory was allocated; nowhere for [`Misuse::Constant`].
         made: Made,
         /// The kernel's code.
         code: Code,

@@ -70,13 +70,13 @@ impl Offence {
             let how = page.how(start, bytes.start).unwrap_or(How::Read);
             Self { misuse, life: life.clone(), bytes, how }
         };
-        page.touched_in(start, range).into_iter().map(offence).collect()
+        page.touched_in(start, range, misuse != Misuse::Constant).into_iter().map(offence).collect()
     }
 
     /// The other command that it is about.
     pub(super) fn other(&self) -> Option<&Arc<Command>> {
         match self.misuse {
-            Misuse::OutOfBounds | Misuse::Unwritten => None,
+            Misuse::OutOfBounds | Misuse::Unwritten | Misuse::Constant => None,
             Misuse::BeforeAllocation => self.life.begun.as_ref(),
             Misuse::AfterFree | Misuse::UnorderedFree => self.life.ended.as_ref(),
         }
@@ -115,10 +115,10 @@ pub(super) struct Forbidden<'a> {
 /// The bytes of a page that a command must not touch, which a device is asked to name the first accesses of.
 pub(super) fn asked(forbidden: &[Forbidden<'_>], page: &Range<u64>) -> Vec<Asked> {
     let mut asked: Vec<Asked> = Vec::new();
-    for Forbidden { bytes, .. } in forbidden {
+    for Forbidden { bytes, misuse, .. } in forbidden {
         let bytes = bytes.start.max(page.start)..bytes.end.min(page.end);
         if bytes.start < bytes.end && !asked.iter().any(|other| other.bytes == bytes) {
-            asked.push(Asked { bytes, loads: true });
+            asked.push(Asked { bytes, loads: *misuse != Misuse::Constant });
         }
     }
     asked
@@ -131,6 +131,8 @@ pub(super) struct Lives {
     lives: BTreeMap<u64, VecDeque<Life>>,
     /// By first addresses. None overlap.
     grounds: BTreeMap<u64, Ground>,
+    /// Variables that kernels must not write, by their addresses.
+    constants: BTreeMap<u64, Life>,
 }
 
 impl Lives {
@@ -138,6 +140,12 @@ impl Lives {
     pub(super) fn hand_out(&mut self, memory: Range<u64>) {
         self.take_back(memory.clone());
         self.grounds.insert(memory.start, Ground { end: memory.end, since: clocks::commands() });
+    }
+
+    /// Kernels must not write these bytes.
+    pub(super) fn keep_constant(&mut self, bytes: Range<u64>) {
+        let life = Life::new(bytes, 0, None, Arc::new(Site::nowhere()));
+        self.constants.insert(life.bytes.start, life);
     }
 
     /// Memory that overlaps a range is not handed out any more.
@@ -195,7 +203,8 @@ impl Lives {
     pub(super) fn release(&mut self, range: Range<u64>) {
         let gone: Vec<u64> = self.overlapping(range.clone()).map(|(&start, _)| start).collect();
         gone.iter().for_each(|start| drop(self.lives.remove(start)));
-        self.take_back(range);
+        self.take_back(range.clone());
+        self.constants.retain(|start, _| !range.contains(start));
     }
 
     /// The allocations that overlap a range, the last first.
@@ -246,6 +255,15 @@ impl Lives {
             if let Some(ended) = life.ended.as_ref().filter(|ended| !command.is_before(ended)) {
                 add(if ended.is_before(command) { Misuse::AfterFree } else { Misuse::UnorderedFree });
             }
+        }
+        if command.is_of_kernel() {
+            let constants = self.constants.range(..range.end).rev().map(|(_, life)| life);
+            let here = constants.take_while(|life| life.bytes.end > range.start);
+            all.extend(here.map(|life| Forbidden {
+                misuse: Misuse::Constant,
+                life,
+                bytes: life.bytes.clone(),
+            }));
         }
         owned.sort_unstable_by_key(|bytes| bytes.start);
         for (start, ground) in self.grounds(range.clone()).filter(|(_, ground)| ground.since < number) {

@@ -46,8 +46,8 @@ pub(crate) use self::{
     code::kernel_loaded,
     command::{Edges, Launch, MemoryNode, NodeDispatch, Order},
     commands::{
-        begun, cancel, ended, freed_nothing, handed_out, launched, released, shared, start, submitted,
-        watches_allocations,
+        begun, cancel, ended, freed_nothing, handed_out, kept_constant, launched, released, shared, start,
+        submitted, watches_allocations,
     },
     leak::allocated,
     lives::padding,

@@ -586,6 +586,7 @@ pub(crate) fn forget_variable(address: u64) {
     if let Ok(system) = System::get() {
         system.memory().remove(address, |region| region.origin == Origin::Variable);
     }
+    check::released(address..address + 1);
 }
 
 /// Refuses a copy whose operands cannot be copied.

@@ -177,7 +177,11 @@ impl Loaded {
             check::start();
             // What touches a variable is told from what touches memory of the runtime's.
             for variable in loaded.object.variables() {
-                loaded.know(device, loaded.variable(variable.name)?, variable.size)?;
+                let address = loaded.variable(variable.name)?;
+                loaded.know(device, address, variable.size)?;
+                if loaded.managed.is_constant(variable.name) {
+                    check::kept_constant(address..address + variable.size);
+                }
             }
         }
         Ok(loaded)

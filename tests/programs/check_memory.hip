@@ -168,6 +168,29 @@ static void mapped_to_be_read() {
   put<<<1, THREADS>>>(static_cast<int*>(at), 256);
 }
 
+__constant__ int limits[256];
+__device__ const int fixed[256] = {1, 2, 3};
+__global__ void tell(const int** to) { *to = fixed; }
+
+// The host may write a constant, kernels may not.
+static void constant() {
+  int* memory = allocate(BYTES);
+  std::vector<int> values(256, 7);
+  CHECK(hipMemcpyToSymbol(HIP_SYMBOL(limits), values.data(), sizeof(limits)));
+  void* at;
+  CHECK(hipGetSymbolAddress(&at, HIP_SYMBOL(limits)));
+  last<<<1, 1>>>(static_cast<int*>(at), 3, memory);
+  put<<<1, THREADS>>>(defect ? static_cast<int*>(at) : memory, 256);
+}
+
+static void read_only_segment() {
+  auto** memory = allocate<const int*>(BYTES);
+  tell<<<1, 1>>>(memory);
+  const int* at;
+  CHECK(hipMemcpy(&at, memory, sizeof(at), hipMemcpyDeviceToHost));
+  put<<<1, THREADS>>>(defect ? const_cast<int*>(at) : reinterpret_cast<int*>(memory), 256);
+}
+
 static void misaligned_atomic() {
   char* memory = allocate<char>(BYTES);
   count<<<1, 1>>>(reinterpret_cast<unsigned*>(memory + (defect ? 2 : 0)), 1);
@@ -464,6 +487,8 @@ static const Case CASES[] = {
     {"wild", wild},
     {"null", null},
     {"mapped_to_be_read", mapped_to_be_read},
+    {"constant", constant},
+    {"read_only_segment", read_only_segment},
     {"misaligned_atomic", misaligned_atomic},
     {"behind_lds", behind_lds},
     {"behind_scratch", behind_scratch},

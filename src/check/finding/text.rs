@@ -92,6 +92,9 @@ impl fmt::Display for Finding {
                     Misuse::AfterFree => {
                         write!(f, "{place} ({what}) {how} memory behind its free by {other}")?
                     }
+                    Misuse::Constant => {
+                        write!(f, "{place} ({what}) {how} a variable that is constant for kernels")?;
+                    }
                     Misuse::Unwritten => {
                         write!(f, "{place} ({what}) copies to the host memory that nothing has written")?;
                     }
@@ -105,7 +108,8 @@ impl fmt::Display for Finding {
                 if let Some(Instruction { workgroup, wave, pc, .. }) = access {
                     write!(f, "\n    wave {wave} at {pc}, workgroup {workgroup}")?;
                 }
-                write!(f, "\n    {bytes}\n    allocated by {made}")
+                write!(f, "\n    {bytes}")?;
+                if *misuse == Misuse::Constant { Ok(()) } else { write!(f, "\n    allocated by {made}") }
             }
             Self::Refused { fault, place, what, address, bytes, access, near, .. } => {
                 let Instruction { workgroup, wave, how, pc } = access;
