@@ -208,6 +208,7 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 location
             }
             Finding::Refused { place, what, .. }
+            | Finding::Argument { place, what, .. }
             | Finding::Race { place, what, .. }
             | Finding::Sync { place, what, .. }
             | Finding::Uninit { place, what, .. } => {
@@ -251,7 +252,8 @@ fn short(rule: &str) -> &'static str {
         "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
-        "memory/constant" => "A kernel writes a variable that is constant for kernels.",
+        "memory/argument" => "A kernel is given a pointer to no memory, or into memory that is freed.",
+        "memory/constant" => "A kernel writes memory that is constant for kernels.",
         "memory/outside" => {
             "A kernel touches LDS beyond what was asked for, or scratch beyond what a lane has."
         }
@@ -325,6 +327,10 @@ fn as_json(finding: &Finding) -> Value {
         Finding::Refused { place: command, what, address, bytes, access, near, .. } => {
             json!({ "place": command, "what": what, "address": address, "bytes": bytes,
                 "access": instruction(access), "near": near.as_ref().map(allocation) })
+        }
+        Finding::Argument { place: command, what, number, address, is_freed, near } => {
+            json!({ "place": command, "what": what, "argument": number, "address": address, "freed": is_freed,
+                "near": near.as_ref().map(allocation) })
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })

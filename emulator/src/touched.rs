@@ -230,10 +230,22 @@ pub struct Refused {
     pub pc: u64,
 }
 
+/// A dispatch that is about to start.
+pub struct Starting<'a> {
+    /// Address of its arguments.
+    pub arguments: u64,
+    /// Address of the kernel descriptor.
+    pub kernel_object: u64,
+    /// Reads the eight bytes at an offset of the arguments; `None` if no memory is there.
+    pub word: &'a dyn Fn(u64) -> Option<u64>,
+    /// Whether the device or the process has memory at an address.
+    pub is_memory: &'a dyn Fn(u64) -> bool,
+}
+
 /// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.
 pub trait Observer: Send + Sync {
-    /// A dispatch with these arguments is about to start. Called by the packet processor, too.
-    fn starting(&self, _arguments: u64) {}
+    /// A dispatch is about to start. Called by the packet processor, too.
+    fn starting(&self, _dispatch: &Starting<'_>) {}
 
     /// A dispatch with these arguments touches a page for the first time: the bytes of it whose first accesses are to be told,
     /// where [`Config::observed_bounds`](crate::Config::observed_bounds) is asked for. None overlap. Called by the threads that

@@ -10,8 +10,8 @@ use std::{
 };
 
 use emulator::{
-    Asked, Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, SyncFinding,
-    Touched, UninitByte, UninitFinding, UninitKind,
+    Asked, Config, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused, Starting,
+    SyncFinding, Touched, UninitByte, UninitFinding, UninitKind,
 };
 use parking_lot::Mutex;
 
@@ -92,6 +92,8 @@ struct State {
     /// Allocations with the commands that they begin with, behind which no dispatch has started: what was there is forgotten
     /// when one does.
     forgotten: Vec<(Arc<Command>, Range<u64>)>,
+    /// By the address of its arguments, the pointers that a dispatch that has started was given and that point nowhere.
+    strays: HashMap<u64, Vec<Stray>>,
     /// Launches of which some dispatches have not ended, if their edges are looked at: the first of each executable.
     looked: Vec<Looked>,
     /// The executables of which there is one, or was.
@@ -99,6 +101,29 @@ struct State {
     found: Vec<Finding>,
     /// The pairs that were told.
     known: HashSet<[String; 4]>,
+}
+
+/// A pointer among a kernel's arguments that points to no memory, or to memory that was freed.
+struct Stray {
+    /// Which argument it is.
+    number: u32,
+    address: u64,
+    is_freed: bool,
+}
+
+/// The pointers of a dispatch that is about to start which point nowhere.
+fn stray_pointers(lives: &Lives, command: &Arc<Command>, dispatch: &Starting<'_>) -> Vec<Stray> {
+    let mut strays = Vec::new();
+    for &(number, offset) in &*code::pointers(dispatch.kernel_object) {
+        let Some(address) = (dispatch.word)(offset.into()).filter(|address| *address != 0) else { continue };
+        let is_freed = lives.is_over(command, address);
+        // What is right behind memory is its end.
+        let is_somewhere = || [address, address - 1].into_iter().any(dispatch.is_memory);
+        if is_freed || !is_somewhere() {
+            strays.push(Stray { number, address, is_freed });
+        }
+    }
+    strays
 }
 
 /// Bytes of a page that a command has touched, and one before it that nothing orders with it.
@@ -286,11 +311,18 @@ fn instruction(dispatch: &Dispatched<'_>, access: RaceAccess) -> Instruction {
 struct Watcher;
 
 impl Observer for Watcher {
-    fn starting(&self, arguments: u64) {
-        let Some(checks) = CHECKS.get().filter(|_| checked::is_on(Tool::Init)) else { return };
+    fn starting(&self, dispatch: &Starting<'_>) {
+        let wanted = checked::is_any_on(&[Tool::Init, Tool::Memory]);
+        let Some(checks) = CHECKS.get().filter(|_| wanted) else { return };
         let mut state = checks.state.lock();
-        let State { expected, forgotten, .. } = &mut *state;
-        let Some(command) = expected.get(&arguments).and_then(VecDeque::front) else { return };
+        let State { expected, forgotten, lives, strays, .. } = &mut *state;
+        let Some(command) = expected.get(&dispatch.arguments).and_then(VecDeque::front) else { return };
+        if checked::is_on(Tool::Memory) {
+            let found = stray_pointers(lives, command, dispatch);
+            if !found.is_empty() {
+                strays.insert(dispatch.arguments, found);
+            }
+        }
         // What may be behind anything counts as behind all, and still is not behind what was submitted later.
         let comes_before = |begun: &Command| begun.number() <= command.number() && begun.is_before(command);
         for (_, bytes) in forgotten.extract_if(.., |(begun, _)| comes_before(begun)) {
@@ -320,6 +352,10 @@ impl Observer for Watcher {
             state.compare(command, dispatch);
         }
         state.look_into(next.as_deref(), dispatch);
+        let strays = state.strays.remove(&dispatch.arguments);
+        if let Some((command, strays)) = next.as_ref().zip(strays) {
+            state.tell_strays(command, dispatch, strays);
+        }
         if let Some(command) = next.as_ref().filter(|_| checked::is_on(Tool::Init)) {
             state.look_at_copy(command, dispatch.touched);
         }
@@ -495,6 +531,21 @@ impl State {
             if self.known.insert(names) {
                 let code = code::of(dispatch);
                 self.found.push(Finding::Race { kind, place, what, code, byte, access, other, near, count });
+            }
+        }
+    }
+
+    /// Says which pointers of a dispatch that has ended point nowhere, unless it was seen to follow such.
+    fn tell_strays(&mut self, command: &Command, dispatch: &Dispatched<'_>, strays: Vec<Stray>) {
+        if dispatch.refused.is_some() || !dispatch.firsts.is_empty() {
+            return;
+        }
+        for Stray { number, address, is_freed } in strays {
+            let (place, what) = (command.place(), command.what.clone());
+            let names = [what.clone(), format!("argument {number}"), is_freed.to_string(), String::new()];
+            if self.known.insert(names) {
+                let near = self.near(address);
+                self.found.push(Finding::Argument { place, what, number, address, is_freed, near });
             }
         }
     }

@@ -47,7 +47,7 @@ pub enum Misuse {
     UnorderedFree,
     /// It copies to the host what nothing has written.
     Unwritten,
-    /// It writes a variable that is constant for kernels.
+    /// It writes what is constant for kernels: a variable, or what a code object says is only read.
     Constant,
 }
 
@@ -175,6 +175,21 @@ pub enum Finding {
         /// An allocation there or near there.
         near: Option<Near>,
     },
+    /// A kernel is given a pointer that points nowhere, and has not been seen to follow it.
+    Argument {
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// Which argument it is, counted from 0.
+        number: u32,
+        /// Where it points to.
+        address: u64,
+        /// Whether memory was there that is freed; otherwise there is none.
+        is_freed: bool,
+        /// An allocation there or near there.
+        near: Option<Near>,
+    },
     /// A kernel does to LDS or memory what it must not.
     Race {
         /// What is wrong with it.
@@ -279,6 +294,7 @@ pub enum Finding {
 
 const BAD_FREE: &str = "memory/bad-free";
 const NEEDLESS: &str = "edges/needless";
+const ARGUMENT: &str = "memory/argument";
 
 const ACCESS_FAULTS: [AccessFault; 3] =
     [AccessFault::NoMemory, AccessFault::ReadOnly, AccessFault::Misaligned];
@@ -331,6 +347,7 @@ impl Finding {
             Self::Memory { .. }
             | Self::Refused { .. }
             | Self::BadFree { .. }
+            | Self::Argument { .. }
             | Self::Race { kind: RaceKind::Outside, .. } => Tool::Memory,
             Self::Race { .. } => Tool::Race,
             Self::Sync { .. } => Tool::Sync,
@@ -346,6 +363,7 @@ impl Finding {
             Self::Memory { misuse, .. } => misuse.rule(),
             Self::Refused { fault, .. } => fault_rule(*fault),
             Self::BadFree { .. } => BAD_FREE,
+            Self::Argument { .. } => ARGUMENT,
             Self::Needless { .. } => NEEDLESS,
             Self::Race { kind, .. } => race_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
@@ -363,9 +381,11 @@ impl Finding {
             Self::BadFree { made, .. } => ["free", &made.call],
             Self::Needless { whats: [from, to], .. } => [from, to],
             Self::Refused { what, near: Some(near), .. }
+            | Self::Argument { what, near: Some(near), .. }
             | Self::Uninit { what, near: Some(near), .. }
             | Self::Race { what, near: Some(near), .. } => [what, &near.made.call],
             Self::Refused { what, .. }
+            | Self::Argument { what, .. }
             | Self::Uninit { what, .. }
             | Self::Race { what, .. }
             | Self::Sync { what, .. } => [what, what],
@@ -377,9 +397,10 @@ impl Finding {
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
             Self::Unordered { .. } | Self::Sync { .. } | Self::Needless { .. } => None,
-            Self::Refused { near, .. } | Self::Uninit { near, .. } | Self::Race { near, .. } => {
-                near.as_mut().map(|near| &mut near.made)
-            }
+            Self::Refused { near, .. }
+            | Self::Argument { near, .. }
+            | Self::Uninit { near, .. }
+            | Self::Race { near, .. } => near.as_mut().map(|near| &mut near.made),
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
     }

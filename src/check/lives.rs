@@ -131,7 +131,7 @@ pub(super) struct Lives {
     lives: BTreeMap<u64, VecDeque<Life>>,
     /// By first addresses. None overlap.
     grounds: BTreeMap<u64, Ground>,
-    /// Variables that kernels must not write, by their addresses.
+    /// What kernels must not write of the program's code objects, by first addresses. None overlap.
     constants: BTreeMap<u64, Life>,
 }
 
@@ -142,8 +142,12 @@ impl Lives {
         self.grounds.insert(memory.start, Ground { end: memory.end, since: clocks::commands() });
     }
 
-    /// Kernels must not write these bytes.
+    /// Kernels must not write these bytes, which may be part of others of which that is known.
     pub(super) fn keep_constant(&mut self, bytes: Range<u64>) {
+        let before = self.constants.range(..=bytes.start).next_back();
+        if before.is_some_and(|(_, life)| life.bytes.end >= bytes.end) {
+            return;
+        }
         let life = Life::new(bytes, 0, None, Arc::new(Site::nowhere()));
         self.constants.insert(life.bytes.start, life);
     }
@@ -151,7 +155,9 @@ impl Lives {
     /// Memory that overlaps a range is not handed out any more.
     fn take_back(&mut self, range: Range<u64>) {
         let over: Vec<u64> = self.grounds(range).map(|(start, _)| start).collect();
-        over.iter().for_each(|start| drop(self.grounds.remove(start)));
+        over.iter().for_each(|start| {
+            self.grounds.remove(start);
+        });
     }
 
     /// The memory that overlaps a range, the last first.
@@ -236,6 +242,12 @@ impl Lives {
         for Forbidden { misuse, life, bytes } in self.forbidden(command, start..start + Page::BYTES) {
             offences.extend(Offence::all(misuse, life, (start, page), &bytes));
         }
+    }
+
+    /// Whether an address is of memory that a command comes behind the free of.
+    pub(super) fn is_over(&self, command: &Arc<Command>, address: u64) -> bool {
+        let Some(end) = address.checked_add(1) else { return false };
+        self.forbidden(command, address..end).iter().any(|one| one.misuse == Misuse::AfterFree)
     }
 
     /// What a command must not touch of a range.

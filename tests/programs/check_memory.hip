@@ -169,8 +169,7 @@ static void mapped_to_be_read() {
 }
 
 __constant__ int limits[256];
-__device__ const int fixed[256] = {1, 2, 3};
-__global__ void tell(const int** to) { *to = fixed; }
+__global__ void tell(const char** to) { *to = "read-only"; }
 
 // The host may write a constant, kernels may not.
 static void constant() {
@@ -184,11 +183,46 @@ static void constant() {
 }
 
 static void read_only_segment() {
-  auto** memory = allocate<const int*>(BYTES);
+  auto** memory = allocate<const char*>(BYTES);
   tell<<<1, 1>>>(memory);
-  const int* at;
-  CHECK(hipMemcpy(&at, memory, sizeof(at), hipMemcpyDeviceToHost));
-  put<<<1, THREADS>>>(defect ? const_cast<int*>(at) : reinterpret_cast<int*>(memory), 256);
+  const char* text;
+  CHECK(hipMemcpy(&text, memory, sizeof(text), hipMemcpyDeviceToHost));
+  put_byte<<<1, 1>>>(defect ? const_cast<char*>(text) : reinterpret_cast<char*>(memory), 0);
+}
+
+__global__ void maybe(int* to, const int* from, bool follow) {
+  if (follow) to[threadIdx.x] = from[threadIdx.x];
+}
+
+// Pointers that the kernel does not follow this time. What is behind memory is its end.
+static void freed_argument() {
+  int *memory = allocate(BYTES), *other = allocate(BYTES);
+  CHECK(hipFree(other));
+  maybe<<<1, 64>>>(memory, defect ? other + 1 : memory + N, false);
+}
+
+static void argument_of_no_memory() {
+  int* memory = allocate(BYTES);
+  auto* wild = reinterpret_cast<int*>(size_t{1} << 30);
+  maybe<<<1, 64>>>(memory, defect ? wild : nullptr, false);
+}
+
+static void freed_argument_of_a_node() {
+  int *memory = allocate(BYTES), *other = allocate(BYTES);
+  bool follow = false;
+  void* places[] = {&memory, &other, &follow};
+  hipKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(maybe);
+  params.gridDim = params.blockDim = dim3(1);
+  params.kernelParams = places;
+  hipGraph_t graph;
+  hipGraphNode_t node;
+  hipGraphExec_t exec;
+  CHECK(hipGraphCreate(&graph, 0));
+  CHECK(hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  if (defect) CHECK(hipFree(other));
+  CHECK(hipGraphLaunch(exec, nullptr));
 }
 
 static void misaligned_atomic() {
@@ -489,6 +523,9 @@ static const Case CASES[] = {
     {"mapped_to_be_read", mapped_to_be_read},
     {"constant", constant},
     {"read_only_segment", read_only_segment},
+    {"freed_argument", freed_argument},
+    {"argument_of_no_memory", argument_of_no_memory},
+    {"freed_argument_of_a_node", freed_argument_of_a_node},
     {"misaligned_atomic", misaligned_atomic},
     {"behind_lds", behind_lds},
     {"behind_scratch", behind_scratch},

@@ -5,8 +5,9 @@
 use emulator::{How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
-    ACCESS_FAULTS, BAD_FREE, Bytes, Code, Finding, Frame, Instruction, Made, Misuse, NEEDLESS, Near, Party,
-    Pc, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule, uninit_rule, word,
+    ACCESS_FAULTS, ARGUMENT, BAD_FREE, Bytes, Code, Finding, Frame, Instruction, Made, Misuse, NEEDLESS,
+    Near, Party, Pc, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule, uninit_rule,
+    word,
 };
 
 /// What separates the fields of a line.
@@ -38,6 +39,13 @@ impl Finding {
                 fields.code(code);
                 [address, bytes].iter().for_each(|number| fields.put(number));
                 fields.instruction(access);
+                fields.near(near.as_ref());
+            }
+            Self::Argument { place, what, number, address, is_freed, near } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.put(number);
+                fields.put(address);
+                fields.put(is_freed);
                 fields.near(near.as_ref());
             }
             Self::Race { place, what, code, byte, access, other, near, count, .. } => {
@@ -114,6 +122,11 @@ impl Finding {
             NEEDLESS => {
                 let places = [fields.next()?, fields.next()?];
                 Self::Needless { places, whats: [fields.next()?, fields.next()?], pairs: fields.next()? }
+            }
+            ARGUMENT => {
+                let (place, what, number) = (fields.next()?, fields.next()?, fields.next()?);
+                let (address, is_freed) = (fields.next()?, fields.next()?);
+                Self::Argument { place, what, number, address, is_freed, near: fields.near()? }
             }
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
@@ -309,6 +322,14 @@ mod tests {
                 other: Some(Instruction { workgroup: 3, wave: 0, how: How::Write, pc: Pc::new(16) }),
                 near: near(16..64, false),
                 count: 128,
+            },
+            Finding::Argument {
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                number: 2,
+                address: 32,
+                is_freed: true,
+                near: near(16..64, true),
             },
             memory(Misuse::OutOfBounds, Code::default(), None),
             memory(

@@ -93,7 +93,7 @@ impl fmt::Display for Finding {
                         write!(f, "{place} ({what}) {how} memory behind its free by {other}")?
                     }
                     Misuse::Constant => {
-                        write!(f, "{place} ({what}) {how} a variable that is constant for kernels")?;
+                        write!(f, "{place} ({what}) {how} memory that is constant for kernels")?;
                     }
                     Misuse::Unwritten => {
                         write!(f, "{place} ({what}) copies to the host memory that nothing has written")?;
@@ -120,6 +120,15 @@ impl fmt::Display for Finding {
                 };
                 writeln!(f, "{place} ({what}) {} {bytes} bytes at {address:#x}, {why}", word(*how))?;
                 write!(f, "    wave {wave} at {pc}, workgroup {workgroup}")?;
+                near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
+            }
+            Self::Argument { place, what, number, address, is_freed, near } => {
+                let to = if *is_freed { "into memory that is freed" } else { "to no memory" };
+                write!(
+                    f,
+                    "{place} ({what}) gets {address:#x} as argument {}, which points {to}",
+                    number + 1
+                )?;
                 near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
             }
             Self::Race { kind, place, what, byte, access, other, near, count, .. } => {
