@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn what_lies_otherwise_takes_the_place_of_what_it_overlaps() {
         let mut lives = Lives::default();
-        [0..16, 64..80, 16..64].into_iter().for_each(|bytes| lives.begin(life(bytes)));
+        [0..32, 60..80, 16..64].into_iter().for_each(|bytes| lives.begin(life(bytes)));
         assert_eq!(addresses(&lives), [16]);
     }
 }
