@@ -120,7 +120,7 @@ fn missing_order_is_found_in_any_run_and_nothing_else_is() {
 #[test]
 fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
     let Some(corpus) = Corpus::of("memory") else { return };
-    corpus.holds(33, &["", "1"]);
+    corpus.holds(49, &["", "1"]);
     let finished = corpus.check(&[], &["freed_too_early_when_it_is_over", "defect"]).run();
     assert!(finished.stderr.contains("\n    16384 bytes, the first at"), "{}", says(&finished));
     let finished = corpus.check(&[], &["no_edge_to_the_free", "defect"]).run();

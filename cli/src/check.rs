@@ -236,6 +236,7 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 location
             }
             Finding::Refused { place, what, .. }
+            | Finding::Argument { place, what, .. }
             | Finding::Race { place, what, .. }
             | Finding::Sync { place, what, .. }
             | Finding::Deadlock { place, what, .. }
@@ -276,11 +277,15 @@ fn as_sarif(findings: &[Finding]) -> Value {
 fn short(rule: &str) -> &'static str {
     match rule {
         "graph/unordered" => "Two commands touch the same bytes in an order that nothing says.",
-        "memory/out-of-bounds" => "A command touches memory behind an allocation.",
+        "memory/out-of-bounds" => "A command touches memory beside an allocation, which is nobody's.",
         "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
-        "memory/outside-lds" => "A kernel touches LDS beyond what was asked for.",
+        "memory/argument" => "A kernel is given a pointer to no memory, or into memory that is freed.",
+        "memory/constant" => "A kernel writes memory that is constant for kernels.",
+        "memory/outside" => {
+            "A kernel touches LDS beyond what was asked for, or scratch beyond what a lane has."
+        }
         "race/waves" => {
             "Two waves touch the same bytes of LDS or memory, one writes, and nothing orders them."
         }
@@ -351,13 +356,19 @@ fn as_json(finding: &Finding) -> Value {
                 bytes,
             )
         }
-        Finding::Memory { party, other, bytes, made: by, .. } => {
+        Finding::Memory { party, other, bytes, made: by, access, .. } => {
             let other = Some(other).filter(|other| !other.is_empty());
-            with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
+            let access = access.as_ref().map(instruction);
+            let object = json!({ "commands": [command(party)], "other": other, "allocated": made(by), "access": access });
+            with(object, bytes)
         }
         Finding::Refused { place: command, what, address, bytes, access, near, .. } => {
             json!({ "place": command, "what": what, "address": address, "bytes": bytes,
                 "access": instruction(access), "near": near.as_ref().map(allocation) })
+        }
+        Finding::Argument { place: command, what, number, address, is_freed, near } => {
+            json!({ "place": command, "what": what, "argument": number, "address": address, "freed": is_freed,
+                "near": near.as_ref().map(allocation) })
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })
@@ -367,6 +378,7 @@ fn as_json(finding: &Finding) -> Value {
             let byte = match byte {
                 RaceByte::Memory(address) => json!({ "address": address }),
                 RaceByte::Lds(offset) => json!({ "lds": offset }),
+                RaceByte::Scratch(offset) => json!({ "scratch": offset }),
             };
             json!({ "place": command, "what": what, "byte": byte, "count": count, "accesses": accesses,
                 "near": near.as_ref().map(allocation) })

@@ -168,7 +168,8 @@ impl Dispatch {
 
     /// Has the workgroups note what they touch, and what else is watched.
     pub(crate) fn noted(mut self, watches: Watches) -> Self {
-        let notes = Notes::default();
+        let arguments = watches.races.bounds.then_some(self.launch.kernarg);
+        let notes = Notes::of(arguments);
         if watches.sync.is_some() && self.is_split && self.resources.group_bytes > 0 {
             let (pc, count) = (self.entry, self.workgroups());
             let kind = SyncKind::SplitLds;
@@ -176,6 +177,10 @@ impl Dispatch {
         }
         self.resources.notes = Some(Arc::new(notes));
         self.resources.watches = watches;
+        if watches.races.bounds {
+            // No more than was asked for, so that what is beyond that is refused.
+            self.resources.scratch_bytes = self.launch.private_bytes.next_multiple_of(4) * 64;
+        }
         self
     }
 

@@ -116,6 +116,8 @@ pub use hsa::api;
 pub use isa::Target;
 pub use race::{RaceAccess, RaceByte, RaceFinding, RaceKind};
 pub use runtime::{configuration_error, configure, counters};
-pub use touched::{AccessFault, Dispatched, How, Observer, Page, Refused, Touched, observe};
+pub use touched::{
+    AccessFault, Asked, Dispatched, First, How, Observer, Page, Refused, Starting, Touched, observe,
+};
 pub use uninit::{UninitByte, UninitFinding, UninitKind, uninitialize, uninitialized_in, written};
 pub use units::{OnUnits, UnitObserver, UnitPlace, UnitSlice, observe_units};

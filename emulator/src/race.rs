@@ -39,7 +39,7 @@ pub enum RaceKind {
     Waves,
     /// Two lanes of one instruction write different values to a byte.
     Lanes,
-    /// The access leaves the bytes of LDS that the dispatch has asked for.
+    /// The access leaves the bytes of LDS that the dispatch has asked for, or those of scratch that its lane has.
     Outside,
 }
 
@@ -50,6 +50,8 @@ pub enum RaceByte {
     Memory(u64),
     /// In LDS, at this offset.
     Lds(u32),
+    /// In the scratch of a lane, at this offset.
+    Scratch(u32),
 }
 
 /// An access of a wave.
@@ -141,7 +143,7 @@ impl Races {
 pub(crate) struct RaceWatch {
     /// Accesses that nothing orders.
     pub(crate) order: bool,
-    /// Accesses beyond LDS.
+    /// Accesses beyond LDS and scratch.
     pub(crate) bounds: bool,
 }
 

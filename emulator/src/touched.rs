@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 pub use crate::race::How;
 use crate::{
     convergence::{Deadlock, SyncFinding, SyncFindings},
-    race::{RaceFinding, SharedRaces},
+    race::{RaceAccess, RaceFinding, SharedRaces},
     uninit::{UninitFinding, UninitFindings},
 };
 
@@ -47,10 +47,10 @@ impl Page {
         runs(start, &both)
     }
 
-    /// The bytes of `range` that were touched in any way, of the page that starts at `start`.
-    pub fn touched_in(&self, start: u64, range: &Range<u64>) -> Vec<Range<u64>> {
+    /// The bytes of `range` that were touched in any way, or in any but loads, of the page that starts at `start`.
+    pub fn touched_in(&self, start: u64, range: &Range<u64>, loads: bool) -> Vec<Range<u64>> {
         let Self([read, written, changed]) = self;
-        let any = std::array::from_fn(|n| read[n] | written[n] | changed[n]);
+        let any = std::array::from_fn(|n| if loads { read[n] } else { 0 } | written[n] | changed[n]);
         let clipped = |run: Range<u64>| run.start.max(range.start)..run.end.min(range.end);
         if range.start >= start + PAGE || range.end <= start {
             return Vec::new();
@@ -88,9 +88,17 @@ pub struct Touched {
 impl Touched {
     /// Notes `first..=last`.
     pub fn note(&mut self, first: u64, last: u64, how: How) {
+        self.note_with(first, last, how, |_| {});
+    }
+
+    /// As [`Touched::note`]; says which pages were not touched before, by their numbers.
+    fn note_with(&mut self, first: u64, last: u64, how: How, mut is_new: impl FnMut(u64)) {
         let mut at = first;
         loop {
-            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new(Page::EMPTY));
+            let page = self.pages.entry(at / PAGE).or_insert_with(|| {
+                is_new(at / PAGE);
+                Box::new(Page::EMPTY)
+            });
             let end = last.min(at | (PAGE - 1));
             let mask = &mut page.0[how as usize];
             let (from, to) = ((at % PAGE) as usize, (end % PAGE) as usize);
@@ -173,6 +181,26 @@ pub struct Dispatched<'a> {
     /// The wave that has ended it because no wave did anything but wait, if one has, where
     /// [`Config::observed_sync`](crate::Config::observed_sync) asks for it.
     pub deadlock: Option<Deadlock>,
+    /// The first accesses of bytes that [`Observer::asked`] has asked for.
+    pub firsts: &'a [First],
+}
+
+/// Bytes whose first accesses are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The bytes.
+    pub bytes: Range<u64>,
+    /// Whether loads count.
+    pub loads: bool,
+}
+
+/// The first access of some bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct First {
+    /// The bytes, of which none was accessed before.
+    pub bytes: Range<u64>,
+    /// The access.
+    pub access: RaceAccess,
 }
 
 /// Why the device refuses an access.
@@ -205,10 +233,29 @@ pub struct Refused {
     pub pc: u64,
 }
 
+/// A dispatch that is about to start.
+pub struct Starting<'a> {
+    /// Address of its arguments.
+    pub arguments: u64,
+    /// Address of the kernel descriptor.
+    pub kernel_object: u64,
+    /// Reads the eight bytes at an offset of the arguments; `None` if no memory is there.
+    pub word: &'a dyn Fn(u64) -> Option<u64>,
+    /// Whether the device or the process has memory at an address.
+    pub is_memory: &'a dyn Fn(u64) -> bool,
+}
+
 /// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.
 pub trait Observer: Send + Sync {
-    /// A dispatch with these arguments is about to start. Called by the packet processor, too.
-    fn starting(&self, _arguments: u64) {}
+    /// A dispatch is about to start. Called by the packet processor, too.
+    fn starting(&self, _dispatch: &Starting<'_>) {}
+
+    /// A dispatch with these arguments touches a page for the first time: the bytes of it whose first accesses are to be told,
+    /// where [`Config::observed_bounds`](crate::Config::observed_bounds) is asked for. None overlap. Called by the threads that
+    /// execute waves.
+    fn asked(&self, _arguments: u64, _page: Range<u64>) -> Vec<Asked> {
+        Vec::new()
+    }
 
     /// Whether the kernel of this descriptor may wait for as long as it likes, so that it is never told of as a deadlock. Called by
     /// the packet processor, too.
@@ -233,10 +280,66 @@ pub(crate) fn observer() -> Option<&'static dyn Observer> {
     OBSERVER.get().map(|observer| &**observer)
 }
 
+/// What a dispatch has touched, and the first accesses of what was asked for.
+#[derive(Default)]
+struct Noted {
+    touched: Touched,
+    /// The address of the arguments of a dispatch of which first accesses are asked for.
+    arguments: Option<u64>,
+    /// By numbers of pages; the bytes that were not accessed yet.
+    asked: HashMap<u64, Vec<Asked>>,
+    firsts: Vec<First>,
+}
+
+impl Noted {
+    /// First accesses that are kept of a dispatch.
+    const MOST: usize = 1024;
+
+    fn note(&mut self, first: u64, last: u64, how: How, access: &dyn Fn() -> Option<RaceAccess>) {
+        let Self { touched, arguments, asked, .. } = self;
+        let observer = observer().zip(*arguments);
+        touched.note_with(first, last, how, |page| {
+            let Some((observer, arguments)) = observer else { return };
+            let bytes = observer.asked(arguments, page * PAGE..(page + 1) * PAGE);
+            if !bytes.is_empty() {
+                asked.insert(page, bytes);
+            }
+        });
+        if !self.asked.is_empty() {
+            self.look(first..last.saturating_add(1), how, access);
+        }
+    }
+
+    /// Keeps an access if it is the first of bytes that are asked for.
+    #[cold]
+    fn look(&mut self, range: Range<u64>, how: How, access: &dyn Fn() -> Option<RaceAccess>) {
+        for page in range.start / PAGE..=(range.end - 1) / PAGE {
+            let Some(asked) = self.asked.get_mut(&page) else { continue };
+            let is_met = |one: &Asked| {
+                one.bytes.start < range.end && range.start < one.bytes.end && (one.loads || how != How::Read)
+            };
+            let met: Vec<_> = asked.extract_if(.., |one| is_met(one)).collect();
+            for Asked { bytes, loads } in met {
+                let bytes_of_access = bytes.start.max(range.start)..bytes.end.min(range.end);
+                let rest = [bytes.start..bytes_of_access.start, bytes_of_access.end..bytes.end];
+                let rest = rest.into_iter().filter(|bytes| bytes.start < bytes.end);
+                asked.extend(rest.map(|bytes| Asked { bytes, loads }));
+                self.firsts.extend(access().map(|access| First { bytes: bytes_of_access, access }));
+            }
+            if asked.is_empty() {
+                self.asked.remove(&page);
+            }
+        }
+        if self.firsts.len() >= Self::MOST {
+            self.asked.clear();
+        }
+    }
+}
+
 /// What the waves of a dispatch share to note what they touch.
 #[derive(Default)]
 pub(crate) struct Notes {
-    touched: Mutex<Touched>,
+    noted: Mutex<Noted>,
     /// What was found of accesses that nothing orders, or beyond LDS, where that is watched.
     pub(crate) races: SharedRaces,
     /// What was found of lanes and waves that should come together, where that is watched.
@@ -246,13 +349,25 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    pub(crate) fn note(&self, first: u64, last: u64, how: How) {
-        self.touched.lock().note(first, last, how);
+    /// Of the dispatch with these arguments, if first accesses are asked for.
+    pub(crate) fn of(arguments: Option<u64>) -> Self {
+        Self { noted: Mutex::new(Noted { arguments, ..Noted::default() }), ..Self::default() }
     }
 
-    /// Notes so many bytes at each of some addresses.
-    pub(crate) fn note_each(&self, addresses: impl Iterator<Item = u64>, bytes: u64, how: How) {
-        let mut touched = self.touched.lock();
+    /// Notes what an `access` touches.
+    pub(crate) fn note(&self, first: u64, last: u64, how: How, access: &dyn Fn() -> Option<RaceAccess>) {
+        self.noted.lock().note(first, last, how, access);
+    }
+
+    /// As [`Notes::note`], of so many bytes at each of some addresses.
+    pub(crate) fn note_each(
+        &self,
+        addresses: impl Iterator<Item = u64>,
+        bytes: u64,
+        how: How,
+        access: &dyn Fn() -> Option<RaceAccess>,
+    ) {
+        let mut noted = self.noted.lock();
         // Lanes mostly lie one behind the other.
         let mut run: Option<Range<u64>> = None;
         for address in addresses {
@@ -261,18 +376,20 @@ impl Notes {
                 _ => {
                     let next = address..address.wrapping_add(bytes);
                     if let Some(run) = run.replace(next) {
-                        touched.note(run.start, run.end.wrapping_sub(1), how);
+                        noted.note(run.start, run.end.wrapping_sub(1), how, access);
                     }
                 }
             }
         }
         if let Some(run) = run {
-            touched.note(run.start, run.end.wrapping_sub(1), how);
+            noted.note(run.start, run.end.wrapping_sub(1), how, access);
         }
     }
 
-    pub(crate) fn take(&self) -> Touched {
-        std::mem::take(&mut self.touched.lock())
+    /// What was touched, and the first accesses of what was asked for.
+    pub(crate) fn take(&self) -> (Touched, Vec<First>) {
+        let mut noted = self.noted.lock();
+        (std::mem::take(&mut noted.touched), std::mem::take(&mut noted.firsts))
     }
 }
 
@@ -303,6 +420,28 @@ mod tests {
         let mut touched = Touched::default();
         touches.iter().for_each(|&(start, bytes, how)| touched.note(start, start + bytes - 1, how));
         touched
+    }
+
+    #[test]
+    fn the_first_access_of_a_byte_that_was_asked_for_is_kept() {
+        let mut noted = Noted::default();
+        let asked = [(16..32, true), (64..80, false)].map(|(bytes, loads)| Asked { bytes, loads });
+        noted.asked.insert(0, asked.into());
+        let touches = [
+            (8, 19, How::Read),
+            (16, 23, How::Write),
+            (60, 70, How::Read),
+            (68, 71, How::Atomic),
+            (0, 99, How::Write),
+        ];
+        for (n, (first, last, how)) in touches.into_iter().enumerate() {
+            noted.note(first, last, how, &|| Some(RaceAccess { workgroup: 0, wave: 0, how, pc: n as u64 }));
+        }
+        let mut firsts: Vec<_> =
+            noted.firsts.iter().map(|first| (first.bytes.clone(), first.access.pc)).collect();
+        firsts.sort_by_key(|(bytes, _)| bytes.start);
+        assert_eq!(firsts, [(16..20, 0), (20..24, 1), (24..32, 4), (64..68, 4), (68..72, 3), (72..80, 4)]);
+        assert!(noted.asked.is_empty());
     }
 
     proptest! {
@@ -340,9 +479,9 @@ mod tests {
         #[test]
         fn lanes_are_noted_like_single_touches(starts in proptest::collection::vec(0..2 * PAGE, 0..20)) {
             let notes = Notes::default();
-            notes.note_each(starts.iter().copied(), 4, How::Read);
+            notes.note_each(starts.iter().copied(), 4, How::Read, &|| None);
             let single: Vec<_> = starts.iter().map(|&start| (start, 4, How::Read)).collect();
-            prop_assert_eq!(notes.take().ranges(How::Read), touched(&single).ranges(How::Read));
+            prop_assert_eq!(notes.take().0.ranges(How::Read), touched(&single).ranges(How::Read));
         }
     }
 }

@@ -6,35 +6,60 @@ use std::{
     collections::HashMap,
     fs,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::LazyLock,
+    sync::{Arc, LazyLock},
 };
 
 use emulator::Dispatched;
-use loader::Bytes;
+use loader::{Bytes, KernelMetadata, ValueKind};
 use parking_lot::Mutex;
 
 use super::{finding::Code, report};
 
-/// A kernel that was loaded: the symbol of its descriptor, the code object, and whether it is one of the runtime's.
-type Kernel = (Box<str>, Bytes<'static>, bool);
+/// A kernel that was loaded.
+#[derive(Clone)]
+struct Kernel {
+    /// The symbol of its descriptor.
+    symbol: Box<str>,
+    object: Bytes<'static>,
+    /// Whether it is one of the runtime's.
+    is_own: bool,
+    /// Which of its arguments are pointers to memory, and where they lie.
+    pointers: Arc<[(u32, u32)]>,
+}
 
 /// By the address of the descriptor. A later kernel there takes the place of an earlier one.
 static KERNELS: LazyLock<Mutex<HashMap<u64, Kernel>>> = LazyLock::new(Mutex::default);
 
 /// Takes note of a kernel that may be dispatched.
-pub(crate) fn kernel_loaded(descriptor: u64, symbol: &str, object: &Bytes<'static>, is_own: bool) {
-    KERNELS.lock().insert(descriptor, (symbol.into(), object.clone(), is_own));
+pub(crate) fn kernel_loaded(
+    descriptor: u64,
+    metadata: &KernelMetadata,
+    object: &Bytes<'static>,
+    is_own: bool,
+) {
+    let arguments = (0..).zip(&metadata.args);
+    let pointers = arguments.filter(|(_, arg)| arg.value_kind == ValueKind::GlobalBuffer && arg.size == 8);
+    let pointers = pointers.map(|(number, arg)| (number, arg.offset)).collect();
+    let (symbol, object) = (metadata.symbol.clone(), object.clone());
+    KERNELS.lock().insert(descriptor, Kernel { symbol, object, is_own, pointers });
+}
+
+/// Which arguments of a kernel of the program's are pointers to memory, and where they lie; by the kernel's descriptor.
+pub(super) fn pointers(descriptor: u64) -> Arc<[(u32, u32)]> {
+    let kernels = KERNELS.lock();
+    let kernel = kernels.get(&descriptor).filter(|kernel| !kernel.is_own);
+    kernel.map_or_else(Default::default, |kernel| kernel.pointers.clone())
 }
 
 /// Whether the kernel of a descriptor is one of the runtime's.
 pub(super) fn is_own(descriptor: u64) -> bool {
-    KERNELS.lock().get(&descriptor).is_some_and(|(.., is_own)| *is_own)
+    KERNELS.lock().get(&descriptor).is_some_and(|kernel| kernel.is_own)
 }
 
 /// Where the code of a dispatch is, in a file beside the report; nowhere, if there is no report or the kernel is not known.
 pub(super) fn of(dispatch: &Dispatched<'_>) -> Code {
     let known = KERNELS.lock().get(&dispatch.kernel_object).cloned();
-    let Some((symbol, object, _)) = known else { return Code::default() };
+    let Some(Kernel { symbol, object, .. }) = known else { return Code::default() };
     let mut hasher = DefaultHasher::new();
     object.hash(&mut hasher);
     let Some(path) = report::beside(&format!("{:x}.co", hasher.finish())) else { return Code::default() };

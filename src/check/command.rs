@@ -137,6 +137,11 @@ impl Command {
         Party { place: self.place(), what: self.what.clone(), how }
     }
 
+    /// Whether it is a kernel of the program's.
+    pub(super) fn is_of_kernel(&self) -> bool {
+        self.what.starts_with("kernel ")
+    }
+
     /// Where it is, in words.
     pub(super) fn place(&self) -> String {
         match &self.place {

@@ -10,8 +10,8 @@ use std::{
 };
 
 use emulator::{
-    Awaited, Config, Deadlock, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding, Refused,
-    SyncFinding, Touched, UninitByte, UninitFinding, UninitKind,
+    Asked, Awaited, Config, Deadlock, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding,
+    Refused, Starting, SyncFinding, Touched, UninitByte, UninitFinding, UninitKind,
 };
 use parking_lot::Mutex;
 
@@ -93,6 +93,8 @@ struct State {
     /// Allocations with the commands that they begin with, behind which no dispatch has started: what was there is forgotten
     /// when one does.
     forgotten: Vec<(Arc<Command>, Range<u64>)>,
+    /// By the address of its arguments, the pointers that a dispatch that has started was given and that point nowhere.
+    strays: HashMap<u64, Vec<Stray>>,
     /// Launches of which some dispatches have not ended, if their edges are looked at: the first of each executable.
     looked: Vec<Looked>,
     /// The executables of which there is one, or was.
@@ -100,6 +102,29 @@ struct State {
     found: Vec<Finding>,
     /// The pairs that were told.
     known: HashSet<[String; 4]>,
+}
+
+/// A pointer among a kernel's arguments that points to no memory, or to memory that was freed.
+struct Stray {
+    /// Which argument it is.
+    number: u32,
+    address: u64,
+    is_freed: bool,
+}
+
+/// The pointers of a dispatch that is about to start which point nowhere.
+fn stray_pointers(lives: &Lives, command: &Arc<Command>, dispatch: &Starting<'_>) -> Vec<Stray> {
+    let mut strays = Vec::new();
+    for &(number, offset) in &*code::pointers(dispatch.kernel_object) {
+        let Some(address) = (dispatch.word)(offset.into()).filter(|address| *address != 0) else { continue };
+        let is_freed = lives.is_over(command, address);
+        // What is right behind memory is its end.
+        let is_somewhere = || [address, address - 1].into_iter().any(dispatch.is_memory);
+        if is_freed || !is_somewhere() {
+            strays.push(Stray { number, address, is_freed });
+        }
+    }
+    strays
 }
 
 /// Bytes of a page that a command has touched, and one before it that nothing orders with it.
@@ -145,7 +170,7 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
                 if checked::is_on(Tool::Init) {
                     state.forgotten.push((command.clone(), bytes.clone()));
                 }
-                state.begin(bytes, lives::padding(), Some(command), site);
+                state.begin(bytes, Some(command), site);
             }
             None => state.end(address, &command),
         }
@@ -194,13 +219,31 @@ pub(crate) fn watches_allocations() -> bool {
     checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race, Tool::Sync])
 }
 
-/// An allocation begins, with so many bytes behind it of padding, and of which nothing is written yet if it `is_fresh`.
-/// `stream`: with the next command of a stream, and for what comes behind that alone.
+/// Takes note of memory of the device in which allocations will begin: what is in none is nobody's, nor are the bytes before it
+/// if it is the HSA runtime's and `has_front`.
+pub(crate) fn handed_out(memory: Range<u64>, has_front: bool) {
+    if !checked::is_on(Tool::Memory) {
+        return;
+    }
+    let Some(checks) = checks() else { return };
+    let memory = if has_front { lives::with_front(memory) } else { memory };
+    checks.state.lock().lives.hand_out(memory);
+}
+
+/// Kernels must not write these bytes, until they are [`released`].
+pub(crate) fn kept_constant(bytes: Range<u64>) {
+    if let Some(checks) = checks().filter(|_| checked::is_on(Tool::Memory)) {
+        checks.state.lock().lives.keep_constant(bytes);
+    }
+}
+
+/// An allocation begins, of which nothing is written yet if it `is_fresh`. `stream`: with the next command of a stream, and
+/// for what comes behind that alone.
 #[inline(always)]
 pub(crate) fn begun(
     stream: Option<u64>,
     bytes: Range<u64>,
-    (padding, is_fresh): (u64, bool),
+    is_fresh: bool,
     site: impl FnOnce() -> Option<Arc<Site>>,
 ) {
     if !watches_allocations() {
@@ -216,7 +259,7 @@ pub(crate) fn begun(
         Some(command) => state.forgotten.push((command.clone(), bytes.clone())),
         None => emulator::uninitialize(bytes.clone()),
     }
-    state.begin(bytes, padding, command, site());
+    state.begin(bytes, command, site());
 }
 
 /// An allocation ends: with the next command of a stream, or with a call of the host's, which is `drained` if it has waited
@@ -272,6 +315,12 @@ pub(crate) fn freed_nothing(address: u64) {
     checks.tell(&mut state);
 }
 
+/// An access of a dispatch as findings name it.
+fn instruction(dispatch: &Dispatched<'_>, access: RaceAccess) -> Instruction {
+    let RaceAccess { workgroup, wave, how, pc } = access;
+    Instruction { workgroup, wave, how, pc: Pc::new(pc.wrapping_sub(dispatch.entry)) }
+}
+
 struct Watcher;
 
 impl Observer for Watcher {
@@ -280,16 +329,32 @@ impl Observer for Watcher {
         code::is_own(kernel_object)
     }
 
-    fn starting(&self, arguments: u64) {
-        let Some(checks) = CHECKS.get().filter(|_| checked::is_on(Tool::Init)) else { return };
+    fn starting(&self, dispatch: &Starting<'_>) {
+        let wanted = checked::is_any_on(&[Tool::Init, Tool::Memory]);
+        let Some(checks) = CHECKS.get().filter(|_| wanted) else { return };
         let mut state = checks.state.lock();
-        let State { expected, forgotten, .. } = &mut *state;
-        let Some(command) = expected.get(&arguments).and_then(VecDeque::front) else { return };
+        let State { expected, forgotten, lives, strays, .. } = &mut *state;
+        let Some(command) = expected.get(&dispatch.arguments).and_then(VecDeque::front) else { return };
+        if checked::is_on(Tool::Memory) {
+            let found = stray_pointers(lives, command, dispatch);
+            if !found.is_empty() {
+                strays.insert(dispatch.arguments, found);
+            }
+        }
         // What may be behind anything counts as behind all, and still is not behind what was submitted later.
         let comes_before = |begun: &Command| begun.number() <= command.number() && begun.is_before(command);
         for (_, bytes) in forgotten.extract_if(.., |(begun, _)| comes_before(begun)) {
             emulator::uninitialize(bytes);
         }
+    }
+
+    fn asked(&self, arguments: u64, page: Range<u64>) -> Vec<Asked> {
+        let Some(checks) = CHECKS.get().filter(|_| checked::is_on(Tool::Memory)) else { return Vec::new() };
+        let state = checks.state.lock();
+        let Some(command) = state.expected.get(&arguments).and_then(VecDeque::front) else {
+            return Vec::new();
+        };
+        lives::asked(&state.lives.forbidden(command, page.clone()), &page)
     }
 
     fn dispatched(&self, dispatch: &Dispatched<'_>) {
@@ -302,9 +367,13 @@ impl Observer for Watcher {
         // What is compared is kept.
         let compares = checked::is_any_on(&[Tool::Graph, Tool::Memory]);
         if let Some(command) = next.as_ref().filter(|_| compares) {
-            state.compare(command, dispatch.touched);
+            state.compare(command, dispatch);
         }
         state.look_into(next.as_deref(), dispatch);
+        let strays = state.strays.remove(&dispatch.arguments);
+        if let Some((command, strays)) = next.as_ref().zip(strays) {
+            state.tell_strays(command, dispatch, strays);
+        }
         if let Some(command) = next.as_ref().filter(|_| checked::is_on(Tool::Init)) {
             state.look_at_copy(command, dispatch.touched);
         }
@@ -326,16 +395,10 @@ impl Checks {
 
 impl State {
     /// An allocation begins, with a command or for all that follows.
-    fn begin(
-        &mut self,
-        bytes: Range<u64>,
-        padding: u64,
-        command: Option<Arc<Command>>,
-        site: Option<Arc<Site>>,
-    ) {
+    fn begin(&mut self, bytes: Range<u64>, command: Option<Arc<Command>>, site: Option<Arc<Site>>) {
         let born = command.as_ref().map_or_else(|| clocks::commands() + 1, |command| command.number());
         let site = site.unwrap_or_else(|| Arc::new(Site::here()));
-        self.lives.begin(Life::new(bytes, padding, born, command, site));
+        self.lives.begin(Life::new(bytes, born, command, site));
     }
 
     /// An allocation ends: what has used it must come before.
@@ -353,12 +416,17 @@ impl State {
         while let Some((command, offence)) = offences.pop() {
             let of_one = offences.extract_if(.., |(other, _)| Arc::ptr_eq(other, &command));
             let of_one = of_one.map(|(_, offence)| offence).chain([offence]).collect();
-            self.accuse(&command, of_one);
+            self.accuse(&command, of_one, None);
         }
     }
 
-    /// Says what a command has done to allocations.
-    fn accuse(&mut self, command: &Arc<Command>, mut offences: Vec<Offence>) {
+    /// Says what a command has done to allocations, by a dispatch that has just ended if it is known.
+    fn accuse(
+        &mut self,
+        command: &Arc<Command>,
+        mut offences: Vec<Offence>,
+        dispatch: Option<&Dispatched<'_>>,
+    ) {
         offences.sort_by_key(|offence| (offence.misuse, offence.allocation(), offence.bytes.start));
         let same = |one: &Offence, other: &Offence| {
             (one.misuse, one.allocation()) == (other.misuse, other.allocation())
@@ -374,7 +442,15 @@ impl State {
             if self.known.insert(names) {
                 let (misuse, bytes, made) =
                     (offence.misuse, offence.describe(total), offence.site().look_up());
-                self.found.push(Finding::Memory { misuse, party, other, bytes, made });
+                let dispatch = dispatch.filter(|dispatch| !code::is_own(dispatch.kernel_object));
+                let first = dispatch.and_then(|dispatch| {
+                    let first =
+                        dispatch.firsts.iter().find(|first| first.bytes.contains(&bytes.first.start))?;
+                    Some((code::of(dispatch), instruction(dispatch, first.access)))
+                });
+                let (code, access) =
+                    first.map_or_else(Default::default, |(code, access)| (code, Some(access)));
+                self.found.push(Finding::Memory { misuse, party, other, bytes, made, code, access });
             }
         }
     }
@@ -470,7 +546,7 @@ impl State {
         for &RaceFinding { kind, access, other, byte, count } in dispatch.races {
             // What the runtime has of its own in memory is not the program's.
             let near = match byte {
-                RaceByte::Lds(_) => None,
+                RaceByte::Lds(_) | RaceByte::Scratch(_) => None,
                 RaceByte::Memory(at)
                     if allocations::table().is_some_and(|table| table.extent(at).is_some()) =>
                 {
@@ -478,12 +554,7 @@ impl State {
                 }
                 RaceByte::Memory(_) => continue,
             };
-            let instruction = |RaceAccess { workgroup, wave, how, pc }: RaceAccess| Instruction {
-                workgroup,
-                wave,
-                how,
-                pc: pc_of(pc),
-            };
+            let instruction = |access| instruction(dispatch, access);
             let (access, other) = (instruction(access), other.map(instruction));
             let (place, what) = named();
             let at = |instruction: &Instruction| instruction.pc.to_string();
@@ -497,6 +568,21 @@ impl State {
             if self.known.insert(names) {
                 let code = code::of(dispatch);
                 self.found.push(Finding::Race { kind, place, what, code, byte, access, other, near, count });
+            }
+        }
+    }
+
+    /// Says which pointers of a dispatch that has ended point nowhere, unless it was seen to follow such.
+    fn tell_strays(&mut self, command: &Command, dispatch: &Dispatched<'_>, strays: Vec<Stray>) {
+        if dispatch.refused.is_some() || !dispatch.firsts.is_empty() {
+            return;
+        }
+        for Stray { number, address, is_freed } in strays {
+            let (place, what) = (command.place(), command.what.clone());
+            let names = [what.clone(), format!("argument {number}"), is_freed.to_string(), String::new()];
+            if self.known.insert(names) {
+                let near = self.near(address);
+                self.found.push(Finding::Argument { place, what, number, address, is_freed, near });
             }
         }
     }
@@ -525,7 +611,8 @@ impl State {
         let names = [&party.place, &party.what, &made.to_string(), &format!("{misuse:?}")].map(String::clone);
         if self.known.insert(names) {
             let bytes = Bytes { first, total: count(&unwritten), allocation };
-            self.found.push(Finding::Memory { misuse, party, other: String::new(), bytes, made });
+            let (other, code, access) = Default::default();
+            self.found.push(Finding::Memory { misuse, party, other, bytes, made, code, access });
         }
     }
 
@@ -566,11 +653,12 @@ impl State {
 
     /// Compares what a command has touched with what those have that ended before it and that nothing orders with it, and
     /// with the allocations.
-    fn compare(&mut self, command: &Arc<Command>, touched: &Touched) {
+    fn compare(&mut self, command: &Arc<Command>, dispatch: &Dispatched<'_>) {
+        let touched = dispatch.touched;
         if checked::is_on(Tool::Memory) {
             let mut offences = Vec::new();
             touched.pages().for_each(|(start, page)| self.lives.judge(command, start, page, &mut offences));
-            self.accuse(command, offences);
+            self.accuse(command, offences, Some(dispatch));
         }
         let table = allocations::table().filter(|_| checked::is_on(Tool::Graph));
         let mut conflicts: Vec<Conflict> = Vec::new();

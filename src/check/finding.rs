@@ -47,11 +47,19 @@ pub enum Misuse {
     UnorderedFree,
     /// It copies to the host what nothing has written.
     Unwritten,
+    /// It writes what is constant for kernels: a variable, or what a code object says is only read.
+    Constant,
 }
 
 impl Misuse {
-    const ALL: [Self; 5] =
-        [Self::OutOfBounds, Self::BeforeAllocation, Self::AfterFree, Self::UnorderedFree, Self::Unwritten];
+    const ALL: [Self; 6] = [
+        Self::OutOfBounds,
+        Self::BeforeAllocation,
+        Self::AfterFree,
+        Self::UnorderedFree,
+        Self::Unwritten,
+        Self::Constant,
+    ];
 
     fn rule(self) -> &'static str {
         match self {
@@ -60,6 +68,7 @@ impl Misuse {
             Self::AfterFree => "memory/after-free",
             Self::UnorderedFree => "memory/unordered-free",
             Self::Unwritten => "init/copied",
+            Self::Constant => "memory/constant",
         }
     }
 }
@@ -164,13 +173,18 @@ pub enum Finding {
         misuse: Misuse,
         /// The command.
         party: Party,
-        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`] and
-        /// [`Misuse::Unwritten`].
+        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`],
+        /// [`Misuse::Unwritten`] and [`Misuse::Constant`].
         other: String,
         /// The bytes.
         bytes: Bytes,
-        /// Where the memory was allocated.
+        /// Where the memory was allocated; nowhere for [`Misuse::Constant`].
         made: Made,
+        /// The kernel's code.
+        code: Code,
+        /// The access that has touched the first byte first, if it is known: the kernel is not one of the runtime's, and the
+        /// device had reason to look.
+        access: Option<Instruction>,
     },
     /// The device refuses an access of a kernel, which ends with that.
     Refused {
@@ -188,6 +202,21 @@ pub enum Finding {
         code: Code,
         /// The access.
         access: Instruction,
+        /// An allocation there or near there.
+        near: Option<Near>,
+    },
+    /// A kernel is given a pointer that points nowhere, and has not been seen to follow it.
+    Argument {
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// Which argument it is, counted from 0.
+        number: u32,
+        /// Where it points to.
+        address: u64,
+        /// Whether memory was there that is freed; otherwise there is none.
+        is_freed: bool,
         /// An allocation there or near there.
         near: Option<Near>,
     },
@@ -321,6 +350,7 @@ pub enum Finding {
 
 const BAD_FREE: &str = "memory/bad-free";
 const NEEDLESS: &str = "edges/needless";
+const ARGUMENT: &str = "memory/argument";
 
 const ACCESS_FAULTS: [AccessFault; 3] =
     [AccessFault::NoMemory, AccessFault::ReadOnly, AccessFault::Misaligned];
@@ -339,7 +369,7 @@ fn race_rule(kind: RaceKind) -> &'static str {
     match kind {
         RaceKind::Waves => "race/waves",
         RaceKind::Lanes => "race/lanes",
-        RaceKind::Outside => "memory/outside-lds",
+        RaceKind::Outside => "memory/outside",
     }
 }
 
@@ -377,6 +407,7 @@ impl Finding {
             Self::Memory { .. }
             | Self::Refused { .. }
             | Self::BadFree { .. }
+            | Self::Argument { .. }
             | Self::Race { kind: RaceKind::Outside, .. } => Tool::Memory,
             Self::Race { .. } => Tool::Race,
             Self::Sync { .. } | Self::Deadlock { .. } => Tool::Sync,
@@ -392,6 +423,7 @@ impl Finding {
             Self::Memory { misuse, .. } => misuse.rule(),
             Self::Refused { fault, .. } => fault_rule(*fault),
             Self::BadFree { .. } => BAD_FREE,
+            Self::Argument { .. } => ARGUMENT,
             Self::Needless { .. } => NEEDLESS,
             Self::Race { kind, .. } => race_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
@@ -411,10 +443,12 @@ impl Finding {
             Self::BadFree { made, .. } => ["free", &made.call],
             Self::Needless { whats: [from, to], .. } => [from, to],
             Self::Refused { what, near: Some(near), .. }
+            | Self::Argument { what, near: Some(near), .. }
             | Self::Uninit { what, near: Some(near), .. }
             | Self::Deadlock { what, near: Some(near), .. }
             | Self::Race { what, near: Some(near), .. } => [what, &near.made.call],
             Self::Refused { what, .. }
+            | Self::Argument { what, .. }
             | Self::Uninit { what, .. }
             | Self::Race { what, .. }
             | Self::Deadlock { what, .. }
@@ -430,6 +464,7 @@ impl Finding {
             Self::Refused { near, .. }
             | Self::Uninit { near, .. }
             | Self::Deadlock { near, .. }
+            | Self::Argument { near, .. }
             | Self::Race { near, .. } => near.as_mut().map(|near| &mut near.made),
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
@@ -446,7 +481,9 @@ impl Finding {
     /// The instructions that it names, and the code that they are in, if it is about such.
     pub fn code_mut(&mut self) -> Option<(&Code, Vec<&mut Pc>)> {
         match self {
-            Self::Refused { code, access, .. } => Some((code, vec![&mut access.pc])),
+            Self::Refused { code, access, .. } | Self::Memory { code, access: Some(access), .. } => {
+                Some((code, vec![&mut access.pc]))
+            }
             Self::Race { code, access, other, .. } => {
                 Some((code, [access].into_iter().chain(other).map(|access| &mut access.pc).collect()))
             }

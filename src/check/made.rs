@@ -57,6 +57,11 @@ impl Site {
         Self(known.iter().map(|address| address.addr()).collect())
     }
 
+    /// No place that is known.
+    pub(crate) fn nowhere() -> Self {
+        Self(Box::default())
+    }
+
     /// The same for reports. Functions of this library are left out, unless it is part of the program.
     pub(crate) fn look_up(&self) -> Made {
         // The instruction before the one to return to.

@@ -49,8 +49,8 @@ pub(crate) use self::{
     code::kernel_loaded,
     command::{Edges, Inside, Launch, MemoryNode, NodeDispatch, Order, Plans},
     commands::{
-        begun, cancel, dispatching, ended, freed_nothing, launched, released, shared, start, submitted,
-        watches_allocations,
+        begun, cancel, dispatching, ended, freed_nothing, handed_out, kept_constant, launched, released,
+        shared, start, submitted, watches_allocations,
     },
     drawing::Drawing,
     leak::allocated,

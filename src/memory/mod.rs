@@ -125,6 +125,7 @@ fn allocate_from(
         allocate()
     });
     let memory = memory.map_err(|_| memory_report::short(bytes))?.held_by(memory_report::USER);
+    hand_out(&memory);
     if !peers.is_empty() {
         peer::grant(device, &peers, &memory)?;
     }
@@ -138,6 +139,11 @@ fn allocate_from(
         marks: Default::default(),
         backing: backing(memory),
     }))
+}
+
+/// What the program does not get of an allocation is nobody's.
+fn hand_out(memory: &hsa::Allocation) {
+    check::handed_out(memory.address()..memory.address() + memory.len() as u64, true);
 }
 
 /// Bytes to allocate for so many.
@@ -217,6 +223,7 @@ fn insert_host(
 fn pinned(pool: &hsa::Pool, bytes: usize) -> Result<hsa::Allocation> {
     let memory = pool.allocate(padded(bytes)).map_err(|_| memory_report::short(bytes))?;
     let memory = memory.held_by(memory_report::USER);
+    hand_out(&memory);
     memory.allow_access(&System::get()?.gpu_agents())?;
     Ok(memory)
 }
@@ -579,6 +586,7 @@ pub(crate) fn forget_variable(address: u64) {
     if let Ok(system) = System::get() {
         system.memory().remove(address, |region| region.origin == Origin::Variable);
     }
+    check::released(address..address + 1);
 }
 
 /// Refuses a copy whose operands cannot be copied.

@@ -153,14 +153,8 @@ impl Region {
     /// Says that it is an allocation from now on, or from the next command of a stream on.
     #[inline]
     pub(super) fn begin(&self, stream: Option<u64>) {
-        let padding = match (&self.backing, self.origin) {
-            (Backing::Allocation(_) | Backing::Array(_), _) | (_, Origin::Pooled) => check::padding(),
-            _ => 0,
-        };
         let is_fresh = matches!(self.origin, Origin::Device | Origin::Pooled);
-        check::begun(stream, self.address..self.address + self.bytes, (padding, is_fresh), || {
-            self.marks.site()
-        });
+        check::begun(stream, self.address..self.address + self.bytes, is_fresh, || self.marks.site());
     }
 
     /// What the program has to free, if this is it.
@@ -205,7 +199,7 @@ impl Drop for Region {
     /// Memory that a graph or a pool has goes back to the device with those, and a variable with its module.
     fn drop(&mut self) {
         if !matches!(self.origin, Origin::Graph | Origin::Variable | Origin::Pooled | Origin::Mapped) {
-            check::released(self.address..self.address + self.bytes);
+            check::released(self.address..self.address + self.bytes.max(1));
         }
     }
 }

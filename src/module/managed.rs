@@ -4,7 +4,11 @@
 //! `v` is a pointer, null until the runtime stores the variable's address there. The host's half of a program has a
 //! pointer of its own, which it uses from its first constructor on.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::CStr,
+    sync::Arc,
+};
 
 use loader::SymbolKind;
 use parking_lot::Mutex;
@@ -21,11 +25,21 @@ const INITIAL: &str = ".managed";
 /// Bytes of a pointer in device code.
 const POINTER: u64 = 8;
 
-/// The managed variables of a module, the same for all devices; they end with the last code that may use them.
+/// The managed variables of a module, the same for all devices; they end with the last code that may use them. And the names of
+/// those that are constant for kernels, as far as they are known.
 #[derive(Default)]
-pub struct Managed(Mutex<BTreeMap<Box<str>, Arc<Region>>>);
+pub struct Managed(Mutex<BTreeMap<Box<str>, Arc<Region>>>, Mutex<BTreeSet<Box<CStr>>>);
 
 impl Managed {
+    /// Kernels must not write the variable `name`.
+    pub fn know_constant(&self, name: &CStr) {
+        self.1.lock().insert(name.into());
+    }
+
+    pub(super) fn is_constant(&self, name: &str) -> bool {
+        self.1.lock().iter().any(|known| known.to_bytes() == name.as_bytes())
+    }
+
     /// Makes the variable `name` with an initial value, unless there is one; returns its address.
     ///
     /// # Errors

@@ -19,13 +19,14 @@ use std::{
     array,
     collections::BTreeSet,
     fmt,
+    ops::Range,
     sync::{Arc, OnceLock, Weak},
 };
 
 use parking_lot::Mutex;
 
 pub use loader::Bytes;
-use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
+use loader::{Arg, CodeObject, Limits, Place, ValueKind, bundle::Bundle};
 
 use crate::{
     check,
@@ -61,6 +62,8 @@ struct Loaded {
     is_own: bool,
     /// Addresses of the variables that copies find.
     known: Mutex<BTreeSet<u64>>,
+    /// What kernels must not write, where that is checked.
+    constants: Vec<Range<u64>>,
 }
 
 impl Module {
@@ -170,17 +173,41 @@ impl Loaded {
         object.load_plan(&Limits::default())?;
         let executable = place::place(device, &object, &bytes)?;
         let (agent, managed) = (device.0.agent.clone(), managed.clone());
-        let loaded = Self { object, executable, agent, managed, is_own: *is_own, known: Mutex::default() };
+        let (is_own, known, constants) = (*is_own, Mutex::default(), Vec::new());
+        let mut loaded = Self { object, executable, agent, managed, is_own, known, constants };
         loaded.managed.connect(device, &loaded)?;
         timeline::start();
         if device.0.system.is_checked() {
             check::start();
+            loaded.constants = loaded.find_constants()?;
+            loaded.constants.iter().cloned().for_each(check::kept_constant);
             // What touches a variable is told from what touches memory of the runtime's.
             for variable in loaded.object.variables() {
-                loaded.know(device, loaded.variable(variable.name)?, variable.size)?;
+                let address = loaded.variable(variable.name)?;
+                loaded.know(device, address, variable.size)?;
+                if loaded.managed.is_constant(variable.name) {
+                    check::kept_constant(address..address + variable.size);
+                }
             }
         }
         Ok(loaded)
+    }
+
+    /// What the code object says is only read. To the device it is writable, for the host copies to constants.
+    fn find_constants(&self) -> Result<Vec<Range<u64>>> {
+        for symbol in self.object.symbols() {
+            let Place::Image(offset) = symbol.place else { continue };
+            let address = match self.executable.symbol(&self.agent, symbol.name)? {
+                Some(hsa::Symbol::Variable { address, .. }) => address,
+                Some(hsa::Symbol::Kernel { object, .. }) => object,
+                _ => continue,
+            };
+            let base = address - offset;
+            let segments = self.object.segments().iter();
+            let constant = segments.filter(|s| !s.protection.write && !s.protection.execute && s.size > 0);
+            return Ok(constant.map(|s| base + s.offset..base + s.offset + s.size).collect());
+        }
+        Ok(Vec::new())
     }
 
     /// Address of a variable of the code.
@@ -209,6 +236,7 @@ impl Drop for Loaded {
     fn drop(&mut self) {
         let known = self.known.get_mut();
         std::mem::take(known).into_iter().for_each(memory::forget_variable);
+        self.constants.drain(..).for_each(check::released);
     }
 }
 
@@ -350,7 +378,7 @@ impl KernelCode {
             names::remember(object, name);
         }
         if device.0.system.is_checked() {
-            check::kernel_loaded(object, &kernel.metadata.symbol, loaded.object.bytes(), loaded.is_own);
+            check::kernel_loaded(object, kernel.metadata, loaded.object.bytes(), loaded.is_own);
         }
         let meta = kernel.metadata;
         let args: Box<[Arg]> = meta.args.clone().into();

@@ -118,11 +118,13 @@ impl Block {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         let (address, memory) = match device.context().graph_memory.arenas().mapping(device) {
             Some((memory, sizes)) => {
-                let bytes = bytes.checked_next_multiple_of(sizes.page());
+                let front = check::padding();
+                let bytes = bytes.saturating_add(front).checked_next_multiple_of(sizes.page());
                 let bytes = bytes.filter(|&bytes| bytes <= device.properties().total_memory);
                 let bytes = bytes.ok_or(out_of_memory)?;
                 let space = Space::reserve(device, memory, sizes, bytes, &peers)?;
-                (space.address(), Memory::Mapped(Arc::new(space)))
+                check::handed_out(space.address()..space.address() + bytes, false);
+                (space.address() + front, Memory::Mapped(Arc::new(space)))
             }
             None => {
                 let allocate =
@@ -136,6 +138,7 @@ impl Block {
                 if !peers.is_empty() {
                     peer::grant(device, &peers, &memory)?;
                 }
+                check::handed_out(memory.address()..memory.address() + memory.len() as u64, true);
                 (memory.address(), Memory::Whole(memory))
             }
         };

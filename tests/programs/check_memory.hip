@@ -75,6 +75,45 @@ static void between_allocations_of_a_pool() {
   CHECK(hipFreeAsync(second, nullptr));
 }
 
+static void before_an_allocation() {
+  int* memory = allocate(BYTES);
+  last<<<1, 1>>>(memory, defect ? -1 : 0, memory);
+}
+
+static void far_before_an_allocation() {
+  auto* memory = allocate<char>(100);
+  put_byte<<<1, 1>>>(memory, defect ? -1500 : 0);
+}
+
+static void before_the_first_of_a_pool() {
+  int* memory = allocate_async(BYTES, nullptr);
+  last<<<1, 1>>>(memory, defect ? -3 : 0, memory);
+  CHECK(hipFreeAsync(memory, nullptr));
+}
+
+static void before_the_second_of_a_pool() {
+  int *first = allocate_async(BYTES, nullptr), *second = allocate_async(BYTES, nullptr);
+  last<<<1, 1>>>(second, defect ? -1 : 0, first);
+  CHECK(hipFreeAsync(first, nullptr));
+  CHECK(hipFreeAsync(second, nullptr));
+}
+
+// What the pool has and has given to nobody.
+static void far_behind_all_of_a_pool() {
+  int *first = allocate_async(BYTES, nullptr), *second = allocate_async(BYTES, nullptr);
+  last<<<1, 1>>>(second, defect ? 20 * N : 0, first);
+  CHECK(hipFreeAsync(first, nullptr));
+  CHECK(hipFreeAsync(second, nullptr));
+}
+
+static void before_pinned_memory() {
+  void* memory;
+  CHECK(hipHostMalloc(&memory, BYTES, 0));
+  count<<<1, 1>>>(static_cast<unsigned*>(memory), defect ? -1 : 0);
+  CHECK(hipDeviceSynchronize());
+  CHECK(hipHostFree(memory));
+}
+
 static void pinned_memory() {
   void* memory;
   CHECK(hipHostMalloc(&memory, BYTES, 0));
@@ -129,6 +168,63 @@ static void mapped_to_be_read() {
   put<<<1, THREADS>>>(static_cast<int*>(at), 256);
 }
 
+__constant__ int limits[256];
+__global__ void tell(const char** to) { *to = "read-only"; }
+
+// The host may write a constant, kernels may not.
+static void constant() {
+  int* memory = allocate(BYTES);
+  std::vector<int> values(256, 7);
+  CHECK(hipMemcpyToSymbol(HIP_SYMBOL(limits), values.data(), sizeof(limits)));
+  void* at;
+  CHECK(hipGetSymbolAddress(&at, HIP_SYMBOL(limits)));
+  last<<<1, 1>>>(static_cast<int*>(at), 3, memory);
+  put<<<1, THREADS>>>(defect ? static_cast<int*>(at) : memory, 256);
+}
+
+static void read_only_segment() {
+  auto** memory = allocate<const char*>(BYTES);
+  tell<<<1, 1>>>(memory);
+  const char* text;
+  CHECK(hipMemcpy(&text, memory, sizeof(text), hipMemcpyDeviceToHost));
+  put_byte<<<1, 1>>>(defect ? const_cast<char*>(text) : reinterpret_cast<char*>(memory), 0);
+}
+
+__global__ void maybe(int* to, const int* from, bool follow) {
+  if (follow) to[threadIdx.x] = from[threadIdx.x];
+}
+
+// Pointers that the kernel does not follow this time. What is behind memory is its end.
+static void freed_argument() {
+  int *memory = allocate(BYTES), *other = allocate(BYTES);
+  CHECK(hipFree(other));
+  maybe<<<1, 64>>>(memory, defect ? other + 1 : memory + N, false);
+}
+
+static void argument_of_no_memory() {
+  int* memory = allocate(BYTES);
+  auto* wild = reinterpret_cast<int*>(size_t{1} << 30);
+  maybe<<<1, 64>>>(memory, defect ? wild : nullptr, false);
+}
+
+static void freed_argument_of_a_node() {
+  int *memory = allocate(BYTES), *other = allocate(BYTES);
+  bool follow = false;
+  void* places[] = {&memory, &other, &follow};
+  hipKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(maybe);
+  params.gridDim = params.blockDim = dim3(1);
+  params.kernelParams = places;
+  hipGraph_t graph;
+  hipGraphNode_t node;
+  hipGraphExec_t exec;
+  CHECK(hipGraphCreate(&graph, 0));
+  CHECK(hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  if (defect) CHECK(hipFree(other));
+  CHECK(hipGraphLaunch(exec, nullptr));
+}
+
 static void misaligned_atomic() {
   char* memory = allocate<char>(BYTES);
   count<<<1, 1>>>(reinterpret_cast<unsigned*>(memory + (defect ? 2 : 0)), 1);
@@ -137,6 +233,32 @@ static void misaligned_atomic() {
 static void behind_lds() {
   int* memory = allocate(BYTES);
   local<<<2, 128>>>(memory, 99 + defect);
+}
+
+__device__ __attribute__((noinline)) void set(volatile int* values, int at) { values[at] = at; }
+__global__ void in_scratch(int* to, int at, bool by_pointer) {
+  volatile int values[100];
+  for (int n = 0; n < 100; n++) values[n] = n;
+  if (by_pointer) {
+    set(values, at);
+  } else {
+    values[at] = 1;
+  }
+  to[threadIdx.x] = values[threadIdx.x];
+}
+static void behind_scratch() {
+  int* memory = allocate(BYTES);
+  in_scratch<<<2, 64>>>(memory, defect ? 140 : 99, false);
+}
+
+static void before_scratch() {
+  int* memory = allocate(BYTES);
+  in_scratch<<<1, 64>>>(memory, defect ? -100 : 0, false);
+}
+
+static void behind_scratch_by_a_pointer() {
+  int* memory = allocate(BYTES);
+  in_scratch<<<1, 100>>>(memory, defect ? 5000 : 99, true);
 }
 
 __global__ void dynamic_local(int* to) {
@@ -285,6 +407,17 @@ struct Built {
     CHECK(hipGraphAddMemFreeNode(&node, graph, after.data(), after.size(), memory));
     return node;
   }
+  // The first element of the memory comes from elsewhere in it.
+  hipGraphNode_t read(std::vector<hipGraphNode_t> after, int at) {
+    void* places[] = {&memory, &at, &memory};
+    hipKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(last);
+    params.gridDim = params.blockDim = dim3(1);
+    params.kernelParams = places;
+    hipGraphNode_t node;
+    CHECK(hipGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
+    return node;
+  }
   void run(int times = 2) {
     hipGraphExec_t exec;
     CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
@@ -297,6 +430,18 @@ static void behind_memory_of_a_graph() {
   Built g;
   g.end({g.kernel({g.allocation}, N + defect)});
   g.run();
+}
+
+static void before_memory_of_a_graph() {
+  Built g;
+  g.end({g.read({g.allocation}, defect ? -1 : 0)});
+  g.run();
+}
+
+static void far_behind_memory_of_a_graph() {
+  Built g;
+  g.end({g.read({g.allocation}, defect ? N + 1400 : 0)});
+  g.run(1);
 }
 
 static void no_edge_to_the_free() {
@@ -365,13 +510,27 @@ static const Case CASES[] = {
     {"byte_behind", byte_behind},
     {"atomic_behind", atomic_behind},
     {"between_allocations_of_a_pool", between_allocations_of_a_pool},
+    {"before_an_allocation", before_an_allocation},
+    {"far_before_an_allocation", far_before_an_allocation},
+    {"before_the_first_of_a_pool", before_the_first_of_a_pool},
+    {"before_the_second_of_a_pool", before_the_second_of_a_pool},
+    {"far_behind_all_of_a_pool", far_behind_all_of_a_pool},
+    {"before_pinned_memory", before_pinned_memory},
     {"pinned_memory", pinned_memory},
     {"rows", rows},
     {"wild", wild},
     {"null", null},
     {"mapped_to_be_read", mapped_to_be_read},
+    {"constant", constant},
+    {"read_only_segment", read_only_segment},
+    {"freed_argument", freed_argument},
+    {"argument_of_no_memory", argument_of_no_memory},
+    {"freed_argument_of_a_node", freed_argument_of_a_node},
     {"misaligned_atomic", misaligned_atomic},
     {"behind_lds", behind_lds},
+    {"behind_scratch", behind_scratch},
+    {"before_scratch", before_scratch},
+    {"behind_scratch_by_a_pointer", behind_scratch_by_a_pointer},
     {"too_little_dynamic_lds", too_little_dynamic_lds},
     {"freed", freed},
     {"freed_and_allocated_again", freed_and_allocated_again},
@@ -387,6 +546,8 @@ static const Case CASES[] = {
     {"freed_in_the_middle", freed_in_the_middle},
     {"memory_of_the_host_freed", memory_of_the_host_freed},
     {"behind_memory_of_a_graph", behind_memory_of_a_graph},
+    {"before_memory_of_a_graph", before_memory_of_a_graph},
+    {"far_behind_memory_of_a_graph", far_behind_memory_of_a_graph},
     {"no_edge_to_the_free", no_edge_to_the_free},
     {"no_edge_from_the_allocation", no_edge_from_the_allocation},
     {"behind_the_free_node", behind_the_free_node},

@@ -39,6 +39,9 @@ pub(crate) type GpuSet = u32;
 /// compilers round short tails up to it.
 const TAIL: u64 = 16;
 
+/// Bytes before each block that devices reach and that are nobody's, where bounds are observed.
+const FRONT: u64 = PAGE as u64;
+
 /// Where the bytes of a block are.
 pub(crate) enum Backing {
     /// The host's memory, or a GPU's where the store cannot be had.
@@ -67,6 +70,8 @@ struct Block {
     /// What the pool was charged.
     charged: u64,
     backing: Arc<Backing>,
+    /// Bytes of it before the block, which devices reach as well.
+    front: u64,
     access: GpuSet,
     /// Whether the host may touch it, of a GPU's memory that is hidden from the host.
     open: bool,
@@ -145,7 +150,9 @@ impl Heap {
         if !self.take(pool, charged) {
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
-        let backing = match self.back(pool, rounded) {
+        let front = self.front();
+        // CAST: a page at most.
+        let backing = match self.back(pool, rounded.saturating_add(front as usize)) {
             Ok(backing) => Arc::new(backing),
             Err(error) => {
                 tracing::warn!(size, %error, "the host has no room for an allocation");
@@ -153,11 +160,11 @@ impl Heap {
                 return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
             }
         };
-        let base = backing.address();
+        let base = backing.address() + front;
         let access = pool.gpu().map_or(0, |gpu| 1 << gpu);
         let size = (size as u64).next_multiple_of(TAIL);
-        let block =
-            Block { pool, size, charged, backing, access, open: !hidden::is_hidden(base), user_data: 0 };
+        let open = !hidden::is_hidden(base);
+        let block = Block { pool, size, charged, backing, front, access, open, user_data: 0 };
         let mut state = self.lock();
         self.show(base, &block, access);
         state.blocks.insert(base, block);
@@ -174,6 +181,11 @@ impl Heap {
             _ if pool.gpu().is_some() => Mapping::of_devices(size, PAGE).map(Backing::Own),
             _ => Mapping::anonymous(size).map(Backing::Own),
         }
+    }
+
+    /// Bytes to leave before each block.
+    fn front(&self) -> u64 {
+        self.devices.first().filter(|device| device.observed_bounds).map_or(0, |_| FRONT)
     }
 
     fn take(&self, pool: Pool, bytes: u64) -> bool {
@@ -213,14 +225,14 @@ impl Heap {
             let backing: Arc<dyn Send + Sync> = Arc::clone(&block.backing) as _;
             let end = base + block.size;
             let (grain, socket) = (block.pool.grain(), block.pool.owner.socket());
-            let backing = Some(backing);
-            device.show(Allocation { start: base, end, writable: true, grain, socket, backing });
+            let (start, backing) = (base - block.front, Some(backing));
+            device.show(Allocation { start, end, writable: true, grain, socket, backing });
         }
     }
 
-    fn hide(&self, base: u64, gpus: GpuSet) {
+    fn hide(&self, base: u64, block: &Block, gpus: GpuSet) {
         for device in self.devices.iter().filter(|d| gpus & (1 << d.index) != 0) {
-            device.map.remove(base);
+            device.map.remove(base - block.front);
         }
     }
 
@@ -233,7 +245,7 @@ impl Heap {
         let block = state.blocks.get(&base).filter(|block| !block.is_attached());
         block.ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let block = state.blocks.remove(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
-        self.hide(base, block.access);
+        self.hide(base, &block, block.access);
         hidden::bar::close(base);
         self.give_back(block.pool, block.charged);
         Ok(())
@@ -267,7 +279,7 @@ impl Heap {
         };
         let gpus = gpus | block.pool.gpu().map_or(0, |gpu| 1 << gpu);
         self.show(base, block, gpus & !block.access);
-        self.hide(base, block.access & !gpus);
+        self.hide(base, block, block.access & !gpus);
         if let Some(block) = state.blocks.get_mut(&base) {
             (block.access, block.open) = (gpus, open);
         }

@@ -20,7 +20,7 @@ impl Heap {
         let gpu = block.pool.gpu().ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         match &*block.backing {
             Backing::Stored(slice) => {
-                let ticket = slice.export(block.size, gpu);
+                let ticket = slice.export(block.front, block.size, gpu);
                 ticket.map(Ticket::words).map_err(|error| {
                     tracing::warn!(%error, "an allocation cannot be shared");
                     HSA_STATUS_ERROR_OUT_OF_RESOURCES
@@ -59,6 +59,7 @@ impl Heap {
             size,
             charged,
             backing,
+            front: 0,
             access: gpus,
             open: !hidden::is_hidden(base),
             user_data: 0,
@@ -76,8 +77,8 @@ impl Heap {
     pub(crate) fn detach(&self, base: u64) -> Result<(), hsa_status_t> {
         let mut state = self.lock();
         let block = state.blocks.get(&base).filter(|block| block.is_attached());
-        let access = block.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?.access;
-        self.hide(base, access);
+        let block = block.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        self.hide(base, block, block.access);
         hidden::bar::close(base);
         state.blocks.remove(&base);
         Ok(())

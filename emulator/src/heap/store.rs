@@ -48,11 +48,11 @@ impl Slice {
         self.address
     }
 
-    /// What another process needs to map the first `len` bytes, the same for each call.
+    /// What another process needs to map `len` bytes from byte `start` on, the same for each call.
     ///
     /// # Errors
     /// `StorageFull` when too many allocations are exported.
-    pub(crate) fn export(&self, len: u64, gpu: u32) -> io::Result<Ticket> {
+    pub(crate) fn export(&self, start: u64, len: u64, gpu: u32) -> io::Result<Ticket> {
         let file = &self.store.file;
         let state = self.store.state();
         let known = self.entry.load(Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Slice {
             // CAST: entries are few.
             Some(entry) => entry as u32,
             None => {
-                let entry = self.store.ledger.add(self.offset, len, gpu);
+                let entry = self.store.ledger.add(self.offset + start, len, gpu);
                 let entry = entry.ok_or(io::ErrorKind::StorageFull)?;
                 self.entry.store(u64::from(entry) + 1, Ordering::Relaxed);
                 entry
@@ -340,8 +340,8 @@ mod tests {
         let store = Arc::new(Store::new().unwrap());
         let slice = store.take(PAGES).unwrap();
         let address = slice.address();
-        let ticket = slice.export(100, 1).unwrap();
-        assert_eq!(slice.export(100, 1).unwrap(), ticket);
+        let ticket = slice.export(0, 100, 1).unwrap();
+        assert_eq!(slice.export(0, 100, 1).unwrap(), ticket);
         let found = Ticket::from_words(ticket.words()).unwrap().attach().unwrap();
         assert_eq!((found.len, found.gpu), (100, 1));
         // SAFETY: both are mapped.
@@ -363,11 +363,11 @@ mod tests {
     fn a_new_allocation_in_the_same_place_has_another_ticket() {
         let store = Arc::new(Store::new().unwrap());
         let first = store.take(PAGES).unwrap();
-        let (address, ticket) = (first.address(), first.export(8, 0).unwrap());
+        let (address, ticket) = (first.address(), first.export(0, 8, 0).unwrap());
         drop(first);
         let second = store.take(PAGES).unwrap();
         assert_eq!(second.address(), address);
-        assert_ne!(second.export(8, 0).unwrap(), ticket);
+        assert_ne!(second.export(0, 8, 0).unwrap(), ticket);
         assert!(ticket.attach().is_err());
     }
 
@@ -401,7 +401,7 @@ mod tests {
         assert!(nobody.attach().is_err());
         let store = Arc::new(Store::new().unwrap());
         let slice = store.take(PAGES).unwrap();
-        let ticket = slice.export(8, 0).unwrap();
+        let ticket = slice.export(0, 8, 0).unwrap();
         assert!(Ticket { inode: ticket.inode + 1, ..ticket }.attach().is_err());
         assert!(Ticket { entry: u32::MAX, ..ticket }.attach().is_err());
         assert!(Ticket { descriptor: 0, ..ticket }.attach().is_err());

@@ -34,6 +34,30 @@ fn local_memory_is_its_own_gpus_until_access_is_allowed() {
 }
 
 #[test]
+fn bytes_before_a_block_are_nobodys_where_bounds_are_observed() {
+    let config = Config { observed_bounds: true, ..Config::default() };
+    let devices: Arc<[Arc<Device>]> = [Arc::new(Device::new(0, Target::Gfx90a, &config))].into();
+    let heap = Heap::new(Arc::clone(&devices));
+    for pool in [LOCAL, FINE] {
+        let base = heap.allocate(pool, 100).unwrap();
+        heap.set_access(base, 1, false).unwrap();
+        let map = devices[0].map.snapshot();
+        assert!(map.find(base - 4096).is_some() && map.find(base - 4097).is_none());
+        assert_eq!(heap.find(base).map(|known| (known.base, known.size)), Some((base, 112)));
+        assert!(heap.find(base - 1).is_none());
+        heap.free(base).unwrap();
+        assert!(devices[0].map.snapshot().is_empty());
+    }
+    let base = heap.allocate(LOCAL, 100).unwrap();
+    let ticket = heap.export(base, 100).unwrap();
+    // SAFETY: both are the allocation's first bytes, which nothing else uses.
+    unsafe {
+        (base as *mut u64).write(7);
+        assert_eq!((heap.attach(ticket, 100, 1).unwrap() as *const u64).read(), 7);
+    }
+}
+
+#[test]
 fn the_pool_runs_out_and_recovers() {
     let (heap, devices) = heap(64 << 10);
     assert_eq!(heap.allocate(LOCAL, 0), Err(HSA_STATUS_ERROR_INVALID_ARGUMENT));

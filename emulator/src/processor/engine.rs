@@ -35,7 +35,7 @@ use crate::{
     queue::{Packet, State},
     race::RaceWatch,
     signal::{self, SEATS},
-    touched::{self, AccessFault, Dispatched, How, Refused},
+    touched::{self, AccessFault, Dispatched, How, Observer, Refused, Starting},
     units::{self, OnUnits, UnitObserver, UnitPlace, UnitSlice},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
@@ -513,7 +513,7 @@ impl Engine {
             _ => made,
         };
         if let Some(observer) = touched::observer().filter(|_| self.device.observed) {
-            observer.starting(launch.kernarg);
+            Self::announce(&self.device, observer, &launch);
         }
         let dispatch = match made {
             Ok(dispatch) => Arc::new(match order {
@@ -635,17 +635,33 @@ impl Engine {
         if is_endless { Duration::MAX } else { self.device.patience }
     }
 
+    /// Tells the observer of a dispatch that is about to start.
+    fn announce(device: &Device, observer: &dyn Observer, launch: &Launch) {
+        let map = device.map.snapshot();
+        let word = |offset| {
+            let at = launch.kernarg.checked_add(offset)?;
+            let is_there = map.covers(at, at.checked_add(8)?, false);
+            // SAFETY: the map says that the range is readable, and the snapshot keeps its backing.
+            is_there.then(|| unsafe { hidden::at(at).cast::<u64>().read_unaligned() })
+        };
+        let is_mapped = |address: u64| os::is_mapped(address, address.saturating_add(1));
+        let is_memory = |address| map.find(address).is_some() || is_mapped(address);
+        let (arguments, kernel_object) = (launch.kernarg, launch.kernel_object);
+        observer.starting(&Starting { arguments, kernel_object, word: &word, is_memory: &is_memory });
+    }
+
     /// Tells the observer, if there is one, what a dispatch has touched.
     fn tell(&self, index: usize, dispatch: &Dispatch) {
         let Some((notes, observer)) = dispatch.notes().zip(touched::observer()) else { return };
-        let launch = dispatch.launch();
+        let (launch, (touched, firsts)) = (dispatch.launch(), notes.take());
         observer.dispatched(&Dispatched {
             device: self.device.index,
             queue: self.lanes[index].queue.id,
             kernel_object: launch.kernel_object,
             kernel: &|| kernel_name(&self.device, launch.kernel_object),
             arguments: launch.kernarg,
-            touched: &notes.take(),
+            touched: &touched,
+            firsts: &firsts,
             entry: dispatch.entry(),
             races: &notes.races.take(),
             sync: &notes.sync.take(),

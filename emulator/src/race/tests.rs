@@ -229,6 +229,15 @@ fn what_lies_beyond_the_end_of_lds_is_told() {
     assert_eq!((finding.access.workgroup, finding.access.wave, finding.access.pc), (1, 0, 16));
 }
 
+#[test]
+fn what_lies_beyond_the_scratch_of_a_lane_is_told() {
+    let waves = Waves::new(false, false);
+    waves.waves[1].leave_scratch(How::Write, 24, 20);
+    let [finding] = waves.shared.take()[..] else { panic!("one") };
+    assert_eq!((finding.kind, finding.byte), (RaceKind::Outside, RaceByte::Scratch(20)));
+    assert_eq!((finding.access.how, finding.access.wave, finding.access.pc), (How::Write, 1, 24));
+}
+
 /// Whether two accesses need an order that no path gives, by all paths: each step before the next of its wave, atomics at one
 /// place, and barriers, before what comes behind them.
 fn is_racy(steps: &[(usize, Step)]) -> bool {

@@ -405,20 +405,26 @@ impl Racing {
     pub(crate) fn leaves(&self, access: &Access, offset: u32, bytes: u32) -> bool {
         let leaves = offset.checked_add(bytes).is_none_or(|end| end > self.group.bytes);
         if leaves && self.watch.bounds {
-            self.shared.add(RaceFinding {
-                kind: RaceKind::Outside,
-                access: RaceAccess {
-                    workgroup: self.group.number,
-                    wave: self.wave - self.group.waves.start,
-                    how: access.how,
-                    pc: access.pc,
-                },
-                other: None,
-                byte: RaceByte::Lds(offset),
-                count: 1,
-            });
+            self.tell_outside(access.how, access.pc, RaceByte::Lds(offset));
         }
         leaves
+    }
+
+    /// Notes an access that leaves the scratch of its lane, at an offset there.
+    pub(crate) fn leave_scratch(&self, how: How, pc: u64, offset: u32) {
+        if self.watch.bounds {
+            self.tell_outside(how, pc, RaceByte::Scratch(offset));
+        }
+    }
+
+    /// What it does at an instruction.
+    pub(crate) fn access(&self, how: How, pc: u64) -> RaceAccess {
+        RaceAccess { workgroup: self.group.number, wave: self.wave - self.group.waves.start, how, pc }
+    }
+
+    fn tell_outside(&self, how: How, pc: u64, byte: RaceByte) {
+        let access = self.access(how, pc);
+        self.shared.add(RaceFinding { kind: RaceKind::Outside, access, other: None, byte, count: 1 });
     }
 }
 

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     isa::{Flow, Inst},
     memory::Allocation,
+    race::RaceAccess,
     touched::How,
 };
 
@@ -54,7 +55,8 @@ impl Wave {
         if let Some(notes) = self.notes.as_ref().filter(|_| allowed) {
             let offsets = self.row(row);
             let addresses = shape::lanes(self.exec).map(|lane| base.wrapping_add(u64::from(offsets[lane])));
-            notes.note_each(addresses, bytes.into(), how(write));
+            let how = how(write);
+            notes.note_each(addresses, bytes.into(), how, &|| self.access(how));
         }
         allowed
     }
@@ -68,8 +70,20 @@ impl Wave {
     /// Notes what is touched, where that is observed.
     fn note_touch(&self, first: u64, last: u64, write: bool) {
         if let Some(notes) = &self.notes {
-            notes.note(first, last, how(write));
+            let how = how(write);
+            notes.note(first, last, how, &|| self.access(how));
         }
+    }
+
+    /// The address of the instruction that is executed, which accesses memory.
+    pub(super) fn access_pc(&self) -> u64 {
+        // Each such has 8 bytes, and the next one is pointed to.
+        self.pc.wrapping_sub(8)
+    }
+
+    /// The access that is executed, where bounds are watched.
+    fn access(&self, how: How) -> Option<RaceAccess> {
+        self.racing.as_deref().map(|racing| racing.access(how, self.access_pc()))
     }
 
     /// What [`Wave::allows`] says, by the map.
@@ -153,7 +167,8 @@ impl Wave {
         let notes = self.notes.take();
         let checked = self.check(address, bytes, lane, true);
         if let (Some(notes), Ok(())) = (&notes, &checked) {
-            notes.note(address, address.wrapping_add(u64::from(bytes) - 1), How::Atomic);
+            let last = address.wrapping_add(u64::from(bytes) - 1);
+            notes.note(address, last, How::Atomic, &|| self.access(How::Atomic));
         }
         self.notes = notes;
         checked

@@ -5,9 +5,9 @@
 use emulator::{Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
-    ACCESS_FAULTS, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, Instruction, Made, Misuse, NEEDLESS,
-    NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule,
-    sync_rule, uninit_rule, word,
+    ACCESS_FAULTS, ARGUMENT, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, Instruction, Made, Misuse,
+    NEEDLESS, NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule,
+    race_rule, sync_rule, uninit_rule, word,
 };
 
 /// What separates the fields of a line.
@@ -24,10 +24,15 @@ impl Finding {
                 fields.bytes(bytes);
                 [captured, drawn].into_iter().for_each(|texts| fields.list(texts));
             }
-            Self::Memory { party, other, bytes, made, .. } => {
+            Self::Memory { party, other, bytes, made, code, access, .. } => {
                 fields.party(party);
                 fields.put(other);
                 fields.bytes(bytes);
+                fields.put(access.is_some());
+                if let Some(access) = access {
+                    fields.code(code);
+                    fields.instruction(access);
+                }
                 fields.made(made);
             }
             Self::Refused { place, what, address, bytes, code, access, near, .. } => {
@@ -37,12 +42,20 @@ impl Finding {
                 fields.instruction(access);
                 fields.near(near.as_ref());
             }
+            Self::Argument { place, what, number, address, is_freed, near } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.put(number);
+                fields.put(address);
+                fields.put(is_freed);
+                fields.near(near.as_ref());
+            }
             Self::Race { place, what, code, byte, access, other, near, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
                 fields.code(code);
                 let (memory, at) = match *byte {
                     RaceByte::Memory(address) => ("memory", address),
                     RaceByte::Lds(offset) => ("LDS", offset.into()),
+                    RaceByte::Scratch(offset) => ("scratch", offset.into()),
                 };
                 fields.put(memory);
                 [at, *count].iter().for_each(|number| fields.put(number));
@@ -146,6 +159,11 @@ impl Finding {
                 let (wave, near) = (fields.next()?, fields.near()?);
                 Self::Deadlock { place, what, workgroup, wave, code, pc, awaited, waiting, near }
             }
+            ARGUMENT => {
+                let (place, what, number) = (fields.next()?, fields.next()?, fields.next()?);
+                let (address, is_freed) = (fields.next()?, fields.next()?);
+                Self::Argument { place, what, number, address, is_freed, near: fields.near()? }
+            }
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
             }
@@ -159,7 +177,8 @@ impl Finding {
                 let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
                 let byte = match fields.next::<String>()?.as_str() {
                     "memory" => RaceByte::Memory(fields.next()?),
-                    _ => RaceByte::Lds(fields.next()?),
+                    "LDS" => RaceByte::Lds(fields.next()?),
+                    _ => RaceByte::Scratch(fields.next()?),
                 };
                 let (count, access) = (fields.next()?, fields.instruction()?);
                 let other = if kind == RaceKind::Outside { None } else { Some(fields.instruction()?) };
@@ -192,8 +211,12 @@ impl Finding {
             }
             _ => {
                 let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
-                let (party, other) = (fields.party()?, fields.next()?);
-                Self::Memory { misuse, party, other, bytes: fields.bytes()?, made: fields.made()? }
+                let (party, other, bytes) = (fields.party()?, fields.next()?, fields.bytes()?);
+                let (code, access) = match fields.next()? {
+                    true => (fields.code()?, Some(fields.instruction()?)),
+                    false => (Code::default(), None),
+                };
+                Self::Memory { misuse, party, other, bytes, made: fields.made()?, code, access }
             }
         };
         fields.0.next().is_none().then_some(finding)
@@ -338,6 +361,15 @@ mod tests {
             let made = Made { call: "hipMalloc".into(), frames: vec![frame.clone()] };
             Some(Near { allocation, is_freed, made })
         };
+        let memory = |misuse, code, access| Finding::Memory {
+            misuse,
+            party: party("kernel f()", How::Write),
+            other: String::new(),
+            bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
+            made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+            code,
+            access,
+        };
         let findings = [
             Finding::Unordered {
                 parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
@@ -356,6 +388,31 @@ mod tests {
                 other: Some(Instruction { workgroup: 3, wave: 0, how: How::Write, pc: Pc::new(16) }),
                 near: near(16..64, false),
                 count: 128,
+            },
+            Finding::Argument {
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                number: 2,
+                address: 32,
+                is_freed: true,
+                near: near(16..64, true),
+            },
+            memory(Misuse::OutOfBounds, Code::default(), None),
+            memory(
+                Misuse::AfterFree,
+                code(),
+                Some(Instruction { workgroup: 7, wave: 2, how: How::Write, pc: Pc::new(8) }),
+            ),
+            Finding::Race {
+                kind: RaceKind::Outside,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                code: code(),
+                byte: RaceByte::Scratch(208),
+                access: Instruction { workgroup: 3, wave: 1, how: How::Write, pc: Pc::new(64) },
+                other: None,
+                near: None,
+                count: 1,
             },
             Finding::Refused {
                 fault: AccessFault::NoMemory,
@@ -472,8 +529,7 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let may_end =
-                    ["leak", "memory/no-memory", "race", "init"].iter().any(|rule| line.starts_with(rule));
+                let may_end = ["leak", "memory/", "race", "init"].iter().any(|rule| line.starts_with(rule));
                 assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);

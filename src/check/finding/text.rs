@@ -21,26 +21,32 @@ impl fmt::Display for Pc {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, total, allocation } = self;
+        let at = first.start;
         write!(
             f,
-            "{total} bytes, the first at {:#x}: byte {} of an allocation of {} bytes at {:#x}",
-            first.start,
-            first.start - allocation.start,
+            "{total} bytes, the first at {at:#x}: {} an allocation of {} bytes at {:#x}",
+            place(at, allocation),
             allocation.end - allocation.start,
             allocation.start
         )
     }
 }
 
+/// Where an address is beside an allocation.
+fn place(address: u64, Range { start, end }: &Range<u64>) -> String {
+    match address {
+        _ if address < *start => format!("{} bytes before", start - address),
+        _ if address < *end => format!("byte {} of", address - start),
+        _ => format!("{} bytes behind", address - end),
+    }
+}
+
 impl Near {
     /// Says where an address is beside the allocation.
     fn describe(&self, address: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { allocation: Range { start, end }, is_freed, made } = self;
-        let place = match address {
-            _ if address < *start => format!("{} bytes before", start - address),
-            _ if address < *end => format!("byte {} of", address - start),
-            _ => format!("{} bytes behind", address - end),
-        };
+        let Self { allocation, is_freed, made } = self;
+        let Range { start, end } = allocation;
+        let place = place(address, allocation);
         let freed = if *is_freed { ", which is freed" } else { "" };
         write!(f, "\n    {place} an allocation of {} bytes at {start:#x}{freed}", end - start)?;
         write!(f, "\n    allocated by {made}")
@@ -76,12 +82,13 @@ impl fmt::Display for Finding {
                 }?;
                 captured.iter().try_for_each(|sentence| write!(f, "\n    {sentence}"))
             }
-            Self::Memory { misuse, party: Party { place, what, how }, other, bytes, made } => {
+            Self::Memory {
+                misuse, party: Party { place, what, how }, other, bytes, made, access, ..
+            } => {
                 let how = word(*how);
                 match misuse {
                     Misuse::OutOfBounds => {
-                        let behind = bytes.first.start - bytes.allocation.end;
-                        write!(f, "{place} ({what}) {how} memory {behind} bytes behind an allocation")?;
+                        write!(f, "{place} ({what}) {how} memory outside of an allocation")?;
                     }
                     Misuse::BeforeAllocation => {
                         write!(
@@ -91,6 +98,9 @@ impl fmt::Display for Finding {
                     }
                     Misuse::AfterFree => {
                         write!(f, "{place} ({what}) {how} memory behind its free by {other}")?
+                    }
+                    Misuse::Constant => {
+                        write!(f, "{place} ({what}) {how} memory that is constant for kernels")?;
                     }
                     Misuse::Unwritten => {
                         write!(f, "{place} ({what}) copies to the host memory that nothing has written")?;
@@ -102,7 +112,11 @@ impl fmt::Display for Finding {
                         )?;
                     }
                 }
-                write!(f, "\n    {bytes}\n    allocated by {made}")
+                if let Some(Instruction { workgroup, wave, pc, .. }) = access {
+                    write!(f, "\n    wave {wave} at {pc}, workgroup {workgroup}")?;
+                }
+                write!(f, "\n    {bytes}")?;
+                if *misuse == Misuse::Constant { Ok(()) } else { write!(f, "\n    allocated by {made}") }
             }
             Self::Refused { fault, place, what, address, bytes, access, near, .. } => {
                 let Instruction { workgroup, wave, how, pc } = access;
@@ -115,13 +129,26 @@ impl fmt::Display for Finding {
                 write!(f, "    wave {wave} at {pc}, workgroup {workgroup}")?;
                 near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
             }
+            Self::Argument { place, what, number, address, is_freed, near } => {
+                let to = if *is_freed { "into memory that is freed" } else { "to no memory" };
+                write!(
+                    f,
+                    "{place} ({what}) gets {address:#x} as argument {}, which points {to}",
+                    number + 1
+                )?;
+                near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
+            }
             Self::Race { kind, place, what, byte, access, other, near, count, .. } => {
                 let of_memory = matches!(byte, RaceByte::Memory(_));
                 let access_at = |Instruction { workgroup, wave, how, pc }: &Instruction| {
                     let workgroup = if of_memory { format!("workgroup {workgroup} ") } else { String::new() };
                     format!("{workgroup}wave {wave} {} at {pc}", word(*how))
                 };
-                let bytes = if of_memory { "memory" } else { "LDS" };
+                let bytes = match byte {
+                    RaceByte::Memory(_) => "memory",
+                    RaceByte::Lds(_) => "LDS",
+                    RaceByte::Scratch(_) => "scratch",
+                };
                 let accesses = other.iter().chain([access]).map(access_at);
                 match kind {
                     RaceKind::Waves if of_memory => {
@@ -144,7 +171,11 @@ impl fmt::Display for Finding {
                     }
                     RaceKind::Outside => {
                         let how = word(access.how);
-                        write!(f, "{place} ({what}) {how} LDS beyond the LDS that was asked for")?;
+                        let end = match byte {
+                            RaceByte::Scratch(_) => "what a lane has of it",
+                            _ => "the LDS that was asked for",
+                        };
+                        write!(f, "{place} ({what}) {how} {bytes} beyond {end}")?;
                     }
                 }
                 let accesses: Vec<_> = match kind {
@@ -158,8 +189,9 @@ impl fmt::Display for Finding {
                         write!(f, "at {address:#x}; {count} {times} in all")?;
                         near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
                     }
-                    RaceByte::Lds(offset) => {
-                        let workgroup = access.workgroup;
+                    RaceByte::Lds(offset) | RaceByte::Scratch(offset) => {
+                        // What is before it is far behind as an unsigned number.
+                        let (workgroup, offset) = (access.workgroup, offset.cast_signed());
                         write!(f, "in workgroup {workgroup} at offset {offset}; {count} {times} in all")
                     }
                 }

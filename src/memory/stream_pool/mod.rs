@@ -231,6 +231,7 @@ impl Arena {
         let memory =
             device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?.held_by(crate::memory_report::POOLS);
         device.context().pools.mapped.fetch_add(bytes, Ordering::Relaxed);
+        super::hand_out(&memory);
         Some(Self { memory, device: device.clone() })
     }
 

@@ -212,9 +212,13 @@ entry! {
         name: *const c_char,
         _external: c_int,
         _bytes: usize,
-        _constant: c_int,
+        constant: c_int,
         _global: c_int,
     ) -> (), or (); {
+        if let Some(binary) = FAT_BINARIES.get(handle as usize).filter(|_| constant != 0 && !name.is_null()) {
+            // SAFETY: a name of the program, terminated.
+            binary.managed.know_constant(unsafe { CStr::from_ptr(name) });
+        }
         remember(&VARIABLES, handle, host, name);
     }
 }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     isa::{Inst, Operand, Target},
+    race::How,
     wave::{FaultKind, Wave},
 };
 
@@ -47,7 +48,15 @@ fn fits(w: &Wave, offset: u32, bytes: u32) -> bool {
     offset.checked_add(bytes).is_some_and(|end| end <= size(w))
 }
 
-fn outside(w: &Wave, offset: u32, lane: usize) -> FaultKind {
+#[cold]
+fn outside(w: &Wave, offset: u32, lane: usize, how: How) -> FaultKind {
+    if let Some(racing) = &w.racing {
+        racing.leave_scratch(how, w.access_pc(), offset);
+    }
+    aperture(w, offset, lane)
+}
+
+fn aperture(w: &Wave, offset: u32, lane: usize) -> FaultKind {
     FaultKind::Aperture { address: w.surroundings.apertures.private | u64::from(offset), lane: lane as u8 }
 }
 
@@ -60,10 +69,12 @@ pub fn byte_at(w: &Wave, offset: u32, lane: usize) -> *mut u8 {
 
 /// Host address of one dword of a lane's stack, for atomics.
 pub fn dword_at(w: &Wave, offset: u32, lane: usize) -> Result<*mut u8, FaultKind> {
-    if fits(w, offset, 4) && offset.is_multiple_of(4) {
-        Ok(byte_at(w, offset, lane))
+    if !fits(w, offset, 4) {
+        Err(outside(w, offset, lane, How::Atomic))
+    } else if !offset.is_multiple_of(4) {
+        Err(aperture(w, offset, lane))
     } else {
-        Err(outside(w, offset, lane))
+        Ok(byte_at(w, offset, lane))
     }
 }
 
@@ -72,7 +83,7 @@ pub fn dword_at(w: &Wave, offset: u32, lane: usize) -> Result<*mut u8, FaultKind
 pub fn read_lane<const K: u8>(w: &Wave, offset: u32, lane: usize) -> Result<Words, FaultKind> {
     let kind = const { kind_of(K) };
     if !fits(w, offset, kind.bytes()) {
-        return Err(outside(w, offset, lane));
+        return Err(outside(w, offset, lane, How::Read));
     }
     let mut words: Words = [0; 4];
     if kind.bytes() >= 4 && offset.is_multiple_of(4) {
@@ -103,7 +114,7 @@ pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize
 pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, offset: u32, lane: usize) -> Result<(), FaultKind> {
     let kind = const { kind_of(K) };
     if !fits(w, offset, kind.bytes()) {
-        return Err(outside(w, offset, lane));
+        return Err(outside(w, offset, lane, How::Write));
     }
     let words = kind::take(w, kind, src, lane);
     if kind.bytes() >= 4 && offset.is_multiple_of(4) {
