@@ -281,7 +281,7 @@ pub enum Finding {
         /// What that is.
         awaited: Awaited,
         /// Workgroups for which the device has no room before others end.
-        waiting: u64,
+        waiting: u32,
         /// The allocation that it waits for, if it waits for memory.
         near: Option<Near>,
     },

@@ -33,7 +33,7 @@ pub struct Deadlock {
     /// What it waits for.
     pub awaited: Awaited,
     /// Workgroups of the dispatch for which the device had no room.
-    pub waiting: u64,
+    pub waiting: u32,
 }
 
 /// States of a wave that are remembered: a loop that gives way for a time that grows comes by its first states again.

@@ -178,7 +178,7 @@ impl Share {
             Some(_) if patience == Duration::MAX => convergence::moved(),
             None => convergence::moved(),
             Some((wave, pc, awaited)) if convergence::is_deadlock(patience) => {
-                let waiting = self.dispatch.unclaimed();
+                let waiting = self.dispatch.unclaimed().try_into().unwrap_or(u32::MAX);
                 self.dispatch.report(
                     group.id,
                     wave,

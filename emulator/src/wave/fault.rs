@@ -103,7 +103,7 @@ pub enum FaultKind {
         /// What would end this one's.
         awaited: Awaited,
         /// Workgroups of the dispatch for which the device has no room before others end.
-        waiting: u64,
+        waiting: u32,
     },
 }
 

@@ -97,8 +97,8 @@ impl Finding {
                     Awaited::Nothing => ("nothing", 0),
                 };
                 fields.put(for_what);
-                [at, *waiting, *workgroup, pc.offset].iter().for_each(|number| fields.put(number));
-                fields.put(wave);
+                [at, *workgroup, pc.offset].iter().for_each(|number| fields.put(number));
+                [wave, waiting].iter().for_each(|number| fields.put(number));
                 fields.near(near.as_ref());
             }
             Self::Needless { places, whats, pairs, costs, drawn } => {
@@ -155,8 +155,8 @@ impl Finding {
                     "nothing" => Awaited::Nothing,
                     _ => return None,
                 };
-                let (waiting, workgroup, pc) = (fields.next()?, fields.next()?, Pc::new(fields.next()?));
-                let (wave, near) = (fields.next()?, fields.near()?);
+                let (workgroup, pc) = (fields.next()?, Pc::new(fields.next()?));
+                let (wave, waiting, near) = (fields.next()?, fields.next()?, fields.near()?);
                 Self::Deadlock { place, what, workgroup, wave, code, pc, awaited, waiting, near }
             }
             ARGUMENT => {
