@@ -376,12 +376,9 @@ graph 1: 4 nodes (3 Kernel, 1 Memset), 5 edges
         let text = Examined::of(&graph).to_string();
         assert!(text.contains("\n  6 times: 2 nodes, 1.0 (kernel scan) to 1.1 (kernel add)\n"), "{text}");
         let list = text.split("order already:\n").nth(1).unwrap();
-        let expected = "\
-    1.0 (kernel scan) to 1.2 (kernel scan)
-    1.1 (kernel add) to 1.3 (kernel add)
-    and 8 more
-";
-        assert_eq!(list, expected);
+        let expected =
+            ["1.0 (kernel scan) to 1.2 (kernel scan)", "1.1 (kernel add) to 1.3 (kernel add)", "and 8 more"];
+        assert_eq!(list.lines().map(str::trim_start).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -529,7 +529,11 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let may_end = ["leak", "memory/", "race", "init"].iter().any(|rule| line.starts_with(rule));
+                let near = ["sync/deadlock", "sync/not-resident"];
+                let may_end = ["leak", "memory/", "race", "init"]
+                    .iter()
+                    .chain(&near)
+                    .any(|rule| line.starts_with(rule));
                 assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);
