@@ -40,9 +40,15 @@ impl PinnedPages {
             Ok(pinned) => Ok(Self::Pinned(pinned)),
             Err(_) if pin.reads => {
                 let block = device.0.staging.take(pin.bytes as usize)?;
-                // SAFETY: the caller that gave the node's parameters promised that its source is readable whenever the
-                // graph runs.
-                block.write(0, unsafe { memory::host_bytes(pin.address, pin.bytes) });
+                match fill(&block, pin) {
+                    // Where processes may not call for that.
+                    // SAFETY: the caller that gave the node's parameters promised that its source is readable whenever the
+                    // graph runs.
+                    Err(Error::OutOfMemory { .. }) => {
+                        block.write(0, unsafe { memory::host_bytes(pin.address, pin.bytes) });
+                    }
+                    filled => filled?,
+                }
                 Ok(Self::Staged(block))
             }
             Err(e) => Err(e),
@@ -57,6 +63,21 @@ impl PinnedPages {
     }
 }
 
+/// Copies the pages into a block. Those that refuse to be pinned may be gone, which the operating system finds out.
+///
+/// # Errors
+/// As [`transfer`].
+fn fill(block: &Block, pin: &Pin) -> Result<()> {
+    /// Bytes that one call moves at most: 2 GiB and more it would move in part.
+    const PIECE: u64 = 1 << 30;
+    for done in (0..pin.bytes).step_by(PIECE as usize) {
+        // CAST: at most a piece.
+        let piece = (pin.bytes - done).min(PIECE) as usize;
+        transfer(block.address() + done, pin.address + done, piece, Way::In)?;
+    }
+    Ok(())
+}
+
 /// Does the copy on the host, piece by piece: it takes no more memory than the stage.
 fn copy_through(device: &Device, pin: &Pin, stage: &Stage) -> Result<()> {
     let runtime = device.0.system.runtime();
@@ -67,39 +88,39 @@ fn copy_through(device: &Device, pin: &Pin, stage: &Stage) -> Result<()> {
             let piece = (bytes - done).min(stage.len() as u64) as usize;
             let (dst, src) = (dst + done, src + done);
             if pin.reads {
-                transfer(stage, src, piece, Way::In)?;
+                transfer(stage.address(), src, piece, Way::In)?;
                 // SAFETY: the stage has so many bytes; the other end was checked when the node was made, and what comes
                 // before the copy in the graph has completed.
                 unsafe { runtime.copy(dst, stage.address(), piece) }?;
             } else {
                 // SAFETY: as above.
                 unsafe { runtime.copy(stage.address(), src, piece) }?;
-                transfer(stage, dst, piece, Way::Out)?;
+                transfer(stage.address(), dst, piece, Way::Out)?;
             }
         }
     }
     Ok(())
 }
 
-/// Which way bytes are moved: into the stage, or out of it.
+/// Which way bytes are moved: into memory of the runtime's, or out of it.
 #[derive(Clone, Copy)]
 enum Way {
     In,
     Out,
 }
 
-/// Moves `bytes` bytes between the stage and the program's memory. ROCr also says that there is no memory if pages are not
+/// Moves `bytes` bytes between memory of the runtime's, at `here`, and the program's. ROCr also says that there is no memory if pages are not
 /// there or may not be written: so it is the operating system that moves them, and finds out.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] for such pages; [`Error::OutOfMemory`] where processes may not call for this.
-fn transfer(stage: &Stage, address: u64, bytes: usize, way: Way) -> Result<()> {
-    let local = libc::iovec { iov_base: stage.address() as usize as *mut c_void, iov_len: bytes };
+fn transfer(here: u64, address: u64, bytes: usize, way: Way) -> Result<()> {
+    let local = libc::iovec { iov_base: here as usize as *mut c_void, iov_len: bytes };
     let remote = libc::iovec { iov_base: address as usize as *mut c_void, iov_len: bytes };
     // SAFETY: the call has no preconditions.
     let this = unsafe { libc::getpid() };
     let moved = match way {
-        // SAFETY: the stage has so many bytes, which no other step uses. The system finds out about the other end, and the
+        // SAFETY: what is here has so many bytes, which no other step uses. The system finds out about the other end, and the
         // caller that gave the node's parameters promised that it is the copy's whenever the graph runs.
         Way::In => unsafe { libc::process_vm_readv(this, &local, 1, &remote, 1, 0) },
         // SAFETY: as above.

@@ -367,29 +367,32 @@ pub fn copies_without_memory() {
     }
     assert!(launched > 1, "no launch went without memory");
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
-    refuses_what_may_not_be_written(&memory);
+    // What may only be read takes no copy, and what may not even be read gives none: also where there is memory to stage it.
+    refuses_pages(&memory, hipMemcpyDeviceToHost, 1, Refusals::From(1));
+    refuses_pages(&memory, hipMemcpyHostToDevice, 0, Refusals::From(1));
+    refuses_pages(&memory, hipMemcpyHostToDevice, 0, Refusals::One(1));
 }
 
-/// Nor does the want of memory make a crash of what is an error otherwise.
-fn refuses_what_may_not_be_written(memory: &Words) {
+/// Nor does the want of memory make a crash of what is an error otherwise: a copy of pages with this protection.
+fn refuses_pages(memory: &Words, kind: hipMemcpyKind, protection: c_int, refusals: Refusals) {
     const PAGE: usize = 4096;
     // SAFETY: fresh pages (2: MAP_PRIVATE, 32: MAP_ANONYMOUS) that may be read (1).
     let pages = unsafe { mmap(ptr::null_mut(), PAGE, 1, 2 | 32, -1, 0) };
-    let back = hipMemcpyDeviceToHost;
+    let [to, from] = if protection == 0 { [memory.address, pages] } else { [pages, memory.address] };
     let graph = captured(|stream| {
-        each!(hipMemcpyAsync(pages, memory.address, PAGE, back, stream));
+        each!(hipMemcpyAsync(to, from, PAGE, kind, stream));
         Ok(())
     });
     let (exec, stream) = (instantiated(graph, 0), stream());
     let may_be_written = |is: bool| {
         // SAFETY: pages of ours (2: PROT_WRITE).
-        assert_eq!(unsafe { mprotect(pages, PAGE, if is { 1 | 2 } else { 1 }) }, 0);
+        assert_eq!(unsafe { mprotect(pages, PAGE, if is { 1 | 2 } else { protection }) }, 0);
     };
     // What a launch takes waits to be used again.
     may_be_written(true);
     ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
     may_be_written(false);
-    fault_injection::refuse(Refusals::From(1));
+    fault_injection::refuse(refusals);
     // SAFETY: both are alive.
     let refused = unsafe { [hipGraphLaunch(exec, stream), hipStreamSynchronize(stream)] };
     assert_eq!(refused[0], hipSuccess);
