@@ -42,9 +42,9 @@ impl PinnedPages {
                 let block = device.0.staging.take(pin.bytes as usize)?;
                 match fill(&block, pin) {
                     // Where processes may not call for that.
-                    // SAFETY: the caller that gave the node's parameters promised that its source is readable whenever the
-                    // graph runs.
                     Err(Error::OutOfMemory { .. }) => {
+                        // SAFETY: the caller that gave the node's parameters promised that its source is readable
+                        // whenever the graph runs.
                         block.write(0, unsafe { memory::host_bytes(pin.address, pin.bytes) });
                     }
                     filled => filled?,
