@@ -147,7 +147,7 @@ fn accesses_of_lds_and_memory_that_nothing_orders_are_found() {
 #[test]
 fn lanes_and_waves_that_do_not_come_together_are_found() {
     let Some(corpus) = Corpus::of("sync") else { return };
-    corpus.holds(41, &["", "1"]);
+    corpus.holds(42, &["", "1"]);
     let finished = corpus.check(&[], &["reduction", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of stream 1 (kernel reduction");
     let finished = corpus.check(&[], &["too_many_blocks", "defect"]).run();

@@ -277,7 +277,7 @@ fn as_sarif(findings: &[Finding]) -> Value {
 fn short(rule: &str) -> &'static str {
     match rule {
         "graph/unordered" => "Two commands touch the same bytes in an order that nothing says.",
-        "memory/out-of-bounds" => "A command touches memory beside an allocation, which is nobody's.",
+        "memory/out-of-bounds" => "A command touches memory beside an allocation that is in none.",
         "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",

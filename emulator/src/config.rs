@@ -35,7 +35,8 @@ pub struct Config {
     pub observed: bool,
     /// Whether it is told as well of accesses of LDS and memory that nothing orders, which takes more time.
     pub observed_races: bool,
-    /// Whether it is told as well of accesses beyond the LDS that a dispatch has asked for.
+    /// Whether it is told as well of accesses beyond the LDS and the scratch that a dispatch has asked for. Before each block of
+    /// memory are [`FRONT`](crate::FRONT) bytes then that are in none.
     pub observed_bounds: bool,
     /// Whether it is told as well where lanes and waves do not come together, which takes more time, too.
     pub observed_sync: bool,

@@ -112,6 +112,7 @@ pub use convergence::{Awaited, Deadlock, SyncFinding, SyncKind};
 pub use device::{Card, Counters, QUEUES_PER_COPY_ENGINE};
 pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, UnknownTrait};
+pub use heap::FRONT;
 pub use hsa::api;
 pub use isa::Target;
 pub use race::{RaceAccess, RaceByte, RaceFinding, RaceKind};

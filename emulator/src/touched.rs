@@ -25,6 +25,9 @@ const WORDS: usize = PAGE as usize / 64;
 #[derive(Clone)]
 pub struct Page([[u64; WORDS]; 3]);
 
+/// docs/check.md, "What they cost".
+const _: () = assert!(size_of::<Page>() == 1536);
+
 impl Page {
     /// Bytes of a page.
     pub const BYTES: u64 = PAGE;

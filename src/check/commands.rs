@@ -6,7 +6,10 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     ops::Range,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use emulator::{
@@ -219,8 +222,8 @@ pub(crate) fn watches_allocations() -> bool {
     checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race, Tool::Sync])
 }
 
-/// Takes note of memory of the device in which allocations will begin: what is in none is nobody's, nor are the bytes before it
-/// if it is the HSA runtime's and `has_front`.
+/// Takes note of memory of the device in which allocations will begin: what is in none must not be touched, nor the bytes before
+/// the memory if it is the HSA runtime's and `has_front`.
 pub(crate) fn handed_out(memory: Range<u64>, has_front: bool) {
     if !checked::is_on(Tool::Memory) {
         return;
@@ -298,8 +301,12 @@ pub(crate) fn released(bytes: Range<u64>) {
     state.lives.release(bytes);
 }
 
+/// Whether other processes may write memory of this one.
+static IS_SHARED: AtomicBool = AtomicBool::new(false);
+
 /// Other processes may write these bytes from now on, which the emulated devices do not see.
 pub(crate) fn shared(bytes: Range<u64>) {
+    IS_SHARED.store(true, Ordering::Relaxed);
     if checked::is_on(Tool::Init) {
         emulator::written(bytes);
     }
@@ -324,9 +331,10 @@ fn instruction(dispatch: &Dispatched<'_>, access: RaceAccess) -> Instruction {
 struct Watcher;
 
 impl Observer for Watcher {
-    /// The runtime's wait for a value is ended by a write that may come at any time.
+    /// The runtime's wait for a value is ended by a write that may come at any time, and so is one for what another process
+    /// writes.
     fn is_patient(&self, kernel_object: u64) -> bool {
-        code::is_own(kernel_object)
+        IS_SHARED.load(Ordering::Relaxed) || code::is_own(kernel_object)
     }
 
     fn starting(&self, dispatch: &Starting<'_>) {

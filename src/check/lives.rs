@@ -2,7 +2,7 @@
 //!
 //! An allocation begins with a command of a stream, a node, or a call that the host waits for, and ends with another. A command
 //! belongs to the latest allocation at an address that was there when it was submitted, and has to come behind its beginning
-//! and before its end. What lies between allocations in memory that the runtime hands out is nobody's.
+//! and before its end. What lies between allocations in memory that the runtime hands out is not to be touched.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::device::{Tool, checked, clocks};
 
-/// Bytes before and behind each allocation that are nobody's, where that is checked.
+/// Bytes behind each allocation that are in none, where that is checked.
 const PADDING: u64 = 4096;
 
 /// How many bytes to allocate behind those that were asked for. The emulated device leaves as many before what it allocates.
@@ -32,7 +32,7 @@ pub(crate) fn padding() -> u64 {
 
 /// Memory of the device with what it leaves before it.
 pub(super) fn with_front(memory: Range<u64>) -> Range<u64> {
-    memory.start - PADDING..memory.end
+    memory.start - emulator::FRONT..memory.end
 }
 
 /// Allocations at one address that are remembered: commands that were submitted while an earlier one was there may be yet to
@@ -136,7 +136,7 @@ pub(super) struct Lives {
 }
 
 impl Lives {
-    /// What is in no allocation of this memory is nobody's from now on.
+    /// What is in no allocation of this memory must not be touched from now on.
     pub(super) fn hand_out(&mut self, memory: Range<u64>) {
         self.take_back(memory.clone());
         self.grounds.insert(memory.start, Ground { end: memory.end, since: clocks::commands() });
@@ -291,7 +291,7 @@ impl Lives {
         all
     }
 
-    /// Gives what is nobody's to the allocations before and behind it, to each what is nearer to it.
+    /// Gives what is in no allocation to those before and behind it, to each what is nearer to it.
     fn divide<'a>(&'a self, Range { start, end }: Range<u64>, all: &mut Vec<Forbidden<'a>>) {
         let [before, behind] = self.beside(start);
         let middle = match (before, behind) {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_between_allocations_is_nobodys_and_given_to_the_nearer_one() {
+    fn what_lies_between_allocations_is_given_to_the_nearer_one() {
         let mut lives = Lives::default();
         lives.hand_out(0x1000..0x9000);
         [0x2000..0x2100, 0x4100..0x5000].into_iter().for_each(|bytes| lives.begin(life(bytes)));

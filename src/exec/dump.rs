@@ -51,7 +51,7 @@ struct Dump {
     /// Of each edge, what keeps it.
     kept: Vec<Kept>,
     /// Nodes that repeat one behind the other.
-    blocks: Vec<DumpedBlock>,
+    blocks: Vec<Block>,
     /// What nodes allocate.
     buffers: Vec<MemoryBuffer>,
     /// The plan that was taken.
@@ -73,14 +73,6 @@ struct Dump {
     packet_bytes: usize,
     argument_bytes: usize,
     memory_bytes: u64,
-}
-
-/// A block that repeats.
-#[derive(Serialize)]
-struct DumpedBlock {
-    first: u32,
-    nodes: u32,
-    times: u32,
 }
 
 /// A plan in numbers.
@@ -127,12 +119,7 @@ impl Exec {
         let mut json = serde_json::to_string(&dump)?;
         json.push('\n');
         fs::write(path.with_extension("json"), json)?;
-        let blocks: Vec<_> = dump
-            .blocks
-            .iter()
-            .map(|&DumpedBlock { first, nodes, times }| Block { first, nodes, times })
-            .collect();
-        let picture = if blocks.is_empty() {
+        let picture = if dump.blocks.is_empty() {
             template.dot(dot::Detail::VERBOSE)
         } else {
             let label = |node: u32| {
@@ -141,7 +128,7 @@ impl Exec {
             };
             // CAST: graphs hold fewer than 2^32 nodes.
             let nodes = dump.nodes.len() as u32;
-            folded::dot(&format!("graph {}", dump.graph), nodes, label, &dump.edges, &blocks)
+            folded::dot(&format!("graph {}", dump.graph), nodes, label, &dump.edges, &dump.blocks)
         };
         fs::write(path.with_extension("dot"), picture)
     }
@@ -189,10 +176,7 @@ impl Exec {
             executable: self.number(),
             graph: template.graph().id().to_string(),
             kept: kept.collect(),
-            blocks: blocks
-                .into_iter()
-                .map(|Block { first, nodes, times }| DumpedBlock { first, nodes, times })
-                .collect(),
+            blocks,
             nodes,
             edges: memory.edges,
             buffers: memory.buffers,

@@ -93,6 +93,7 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
     // CAST: a number of the other process's.
     let owner = Device::get(handle.device as usize).unwrap_or_else(|_| device.clone());
     let address = attached.address();
+    check::shared(address..address + handle.bytes);
     Ok(system.memory().insert(Region {
         address,
         bytes: handle.bytes,

@@ -141,7 +141,7 @@ fn allocate_from(
     }))
 }
 
-/// What the program does not get of an allocation is nobody's.
+/// What the program does not get of this memory is in no allocation.
 fn hand_out(memory: &hsa::Allocation) {
     check::handed_out(memory.address()..memory.address() + memory.len() as u64, true);
 }

@@ -28,16 +28,19 @@ const POINTER: u64 = 8;
 /// The managed variables of a module, the same for all devices; they end with the last code that may use them. And the names of
 /// those that are constant for kernels, as far as they are known.
 #[derive(Default)]
-pub struct Managed(Mutex<BTreeMap<Box<str>, Arc<Region>>>, Mutex<BTreeSet<Box<CStr>>>);
+pub struct Managed {
+    variables: Mutex<BTreeMap<Box<str>, Arc<Region>>>,
+    constants: Mutex<BTreeSet<Box<CStr>>>,
+}
 
 impl Managed {
     /// Kernels must not write the variable `name`.
     pub fn know_constant(&self, name: &CStr) {
-        self.1.lock().insert(name.into());
+        self.constants.lock().insert(name.into());
     }
 
     pub(super) fn is_constant(&self, name: &str) -> bool {
-        self.1.lock().iter().any(|known| known.to_bytes() == name.as_bytes())
+        self.constants.lock().iter().any(|known| known.to_bytes() == name.as_bytes())
     }
 
     /// Makes the variable `name` with an initial value, unless there is one; returns its address.
@@ -56,7 +59,7 @@ impl Managed {
 
     /// Address and bytes of the variable `name`, if there is one.
     pub(super) fn find(&self, name: &str) -> Option<(u64, u64)> {
-        let known = self.0.lock();
+        let known = self.variables.lock();
         known.get(name).map(|region| (region.address, region.bytes))
     }
 
@@ -67,7 +70,7 @@ impl Managed {
         bytes: u64,
         initialise: impl FnOnce(u64) -> Result<()>,
     ) -> Result<Arc<Region>> {
-        let mut known = self.0.lock();
+        let mut known = self.variables.lock();
         if let Some(region) = known.get(name) {
             return match region.bytes == bytes {
                 true => Ok(region.clone()),
@@ -110,7 +113,7 @@ impl Managed {
 
 impl Drop for Managed {
     fn drop(&mut self) {
-        let known = self.0.get_mut();
+        let known = self.variables.get_mut();
         std::mem::take(known)
             .into_values()
             .for_each(|region| memory::forget_managed_variable(region.address));

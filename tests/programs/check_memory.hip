@@ -98,7 +98,7 @@ static void before_the_second_of_a_pool() {
   CHECK(hipFreeAsync(second, nullptr));
 }
 
-// What the pool has and has given to nobody.
+// What the pool has and has not given out.
 static void far_behind_all_of_a_pool() {
   int *first = allocate_async(BYTES, nullptr), *second = allocate_async(BYTES, nullptr);
   last<<<1, 1>>>(second, defect ? 20 * N : 0, first);

@@ -471,6 +471,19 @@ static void late_value() {
   if (defect) wait_for<<<1, 64, 0, one>>>(out + 1);
 }
 
+// What another process may write may come late.
+static void shared_memory() {
+  CHECK(hipMemset(out, 0, sizeof(int)));
+  hipIpcMemHandle_t handle;
+  if (!defect) CHECK(hipIpcGetMemHandle(&handle, out));
+  hipStream_t one, other;
+  CHECK(hipStreamCreateWithFlags(&one, hipStreamNonBlocking));
+  CHECK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+  wait_for<<<1, 64, 0, one>>>(out);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  if (!defect) set<<<1, 1, 0, other>>>(out);
+}
+
 // A node waits for the one that its edge leads to.
 static void edge_the_wrong_way() {
   CHECK(hipMemset(out, 0, sizeof(int)));
@@ -532,6 +545,7 @@ static const Case CASES[] = {
     {"grid_of_a_cooperative_kernel", grid_of_a_cooperative_kernel},
     {"behind_the_wait", behind_the_wait},
     {"late_value", late_value},
+    {"shared_memory", shared_memory},
     {"edge_the_wrong_way", edge_the_wrong_way},
 };
 

@@ -173,19 +173,17 @@ impl Share {
     /// Ends the dispatch if all that runs anywhere, and this workgroup, has waited for so long.
     #[cold]
     fn look_for_deadlock(&self, group: &Workgroup, patience: Duration) {
-        match self.deadlock(group) {
-            // What it waits for may come from anywhere.
-            Some(_) if patience == Duration::MAX => convergence::moved(),
-            None => convergence::moved(),
-            Some((wave, pc, awaited)) if convergence::is_deadlock(patience) => {
-                let waiting = self.dispatch.unclaimed().try_into().unwrap_or(u32::MAX);
-                self.dispatch.report(
-                    group.id,
-                    wave,
-                    Fault { kind: FaultKind::Deadlock { awaited, waiting }, pc },
-                );
-            }
-            Some(_) => {}
+        // What a wave waits for without an end may come from anywhere.
+        let Some((wave, pc, awaited)) = self.deadlock(group).filter(|_| patience < Duration::MAX) else {
+            return convergence::moved();
+        };
+        if convergence::is_deadlock(patience) {
+            let waiting = self.dispatch.unclaimed().try_into().unwrap_or(u32::MAX);
+            self.dispatch.report(
+                group.id,
+                wave,
+                Fault { kind: FaultKind::Deadlock { awaited, waiting }, pc },
+            );
         }
     }
 

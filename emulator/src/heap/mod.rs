@@ -39,8 +39,8 @@ pub(crate) type GpuSet = u32;
 /// compilers round short tails up to it.
 const TAIL: u64 = 16;
 
-/// Bytes before each block that devices reach and that are nobody's, where bounds are observed.
-const FRONT: u64 = PAGE as u64;
+/// Bytes before each block that devices reach and that are in no block, where bounds are observed.
+pub const FRONT: u64 = PAGE as u64;
 
 /// Where the bytes of a block are.
 pub(crate) enum Backing {

@@ -34,7 +34,7 @@ fn local_memory_is_its_own_gpus_until_access_is_allowed() {
 }
 
 #[test]
-fn bytes_before_a_block_are_nobodys_where_bounds_are_observed() {
+fn bytes_before_a_block_are_in_none_where_bounds_are_observed() {
     let config = Config { observed_bounds: true, ..Config::default() };
     let devices: Arc<[Arc<Device>]> = [Arc::new(Device::new(0, Target::Gfx90a, &config))].into();
     let heap = Heap::new(Arc::clone(&devices));

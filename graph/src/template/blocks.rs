@@ -15,7 +15,7 @@ use super::Csr;
 const LONGEST: usize = 512;
 
 /// A part that is there several times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Block {
     /// Its first node, of the first time.
     pub first: u32,

@@ -370,6 +370,10 @@ mod tests {
             code,
             access,
         };
+        let deadlock = |awaited, waiting, near| {
+            let (place, what, pc) = ("stream 1".into(), "kernel f()".into(), Pc::new(64));
+            Finding::Deadlock { place, what, workgroup: 3, wave: 1, code: code(), pc, awaited, waiting, near }
+        };
         let findings = [
             Finding::Unordered {
                 parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
@@ -458,28 +462,8 @@ mod tests {
                 then: Pc::new(96),
                 count: 2,
             },
-            Finding::Deadlock {
-                place: "stream 1".into(),
-                what: "kernel f()".into(),
-                workgroup: 3,
-                wave: 1,
-                code: code(),
-                pc: Pc::new(64),
-                awaited: Awaited::Memory(0x1004),
-                waiting: 2,
-                near: near(0x1000..0x2000, false),
-            },
-            Finding::Deadlock {
-                place: "stream 1".into(),
-                what: "kernel f()".into(),
-                workgroup: 3,
-                wave: 1,
-                code: code(),
-                pc: Pc::new(64),
-                awaited: Awaited::Lds(4),
-                waiting: 0,
-                near: None,
-            },
+            deadlock(Awaited::Memory(0x1004), 2, near(0x1000..0x2000, false)),
+            deadlock(Awaited::Lds(4), 0, None),
             Finding::Uninit {
                 kind: UninitKind::Result,
                 place: "stream 1".into(),

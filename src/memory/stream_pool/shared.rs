@@ -150,6 +150,7 @@ impl StreamPool {
         })?;
         let address = attached.address() + named.offset;
         self.0.used.add(named.bytes);
+        check::shared(address..address + named.bytes);
         system.memory().insert(Region {
             address,
             bytes: named.bytes,
