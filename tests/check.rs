@@ -114,17 +114,21 @@ fn normal(text: &str) -> String {
 #[test]
 fn missing_order_is_found_in_any_run_and_nothing_else_is() {
     let Some(corpus) = Corpus::of("graph") else { return };
-    corpus.holds(58, &["", "1", "2"]);
+    corpus.holds(72, &["", "1", "2"]);
+    let finished = corpus.check(&[], &["download_read_too_early", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: the host reads");
 }
 
 #[test]
 fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
     let Some(corpus) = Corpus::of("memory") else { return };
-    corpus.holds(49, &["", "1"]);
+    corpus.holds(53, &["", "1"]);
     let finished = corpus.check(&[], &["freed_too_early_when_it_is_over", "defect"]).run();
     assert!(finished.stderr.contains("\n    16384 bytes, the first at"), "{}", says(&finished));
     let finished = corpus.check(&[], &["no_edge_to_the_free", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: node");
+    let finished = corpus.check(&[], &["memory_of_a_graph_written_by_the_host", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: the host writes");
 }
 
 #[test]

@@ -250,6 +250,13 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 json!({ "logicalLocations": [node(0), node(1)] })
             }
             Finding::BadFree { made, .. } | Finding::Leak { made, .. } => location(made),
+            Finding::Host { command, frames, .. } => {
+                let mut location = location(&Made { call: "the host".into(), frames: frames.clone() });
+                if let Some(command) = command {
+                    location["logicalLocations"] = json!([party(command)]);
+                }
+                location
+            }
             _ => json!({}),
         };
         json!({
@@ -303,6 +310,8 @@ fn short(rule: &str) -> &'static str {
         "init/result" => "A result that is stored depends on bytes that nothing has written.",
         "init/copied" => "What nothing has written is copied to the host.",
         "edges/needless" => "An edge puts nodes in an order that no data needs.",
+        "memory/host" => "The host touches memory of a device.",
+        "graph/host" => "The host touches what a command in flight touches, too.",
         "memory/bad-free" => "The program frees what is no allocation.",
         "leak/memory" => "Memory is not freed when the process ends.",
         "leak/object" => "An object is not destroyed when the process ends.",
@@ -327,10 +336,9 @@ fn location(made: &Made) -> Value {
 
 fn as_json(finding: &Finding) -> Value {
     let command = |Party { place, what, how }: &Party| json!({ "place": place, "what": what, "access": format!("{how:?}").to_lowercase() });
-    let made = |Made { call, frames }: &Made| {
-        let frame = |Frame { object, offset, symbol, line }: &Frame| json!({ "object": object, "offset": offset, "function": symbol, "line": line });
-        json!({ "call": call, "frames": frames.iter().map(frame).collect::<Vec<_>>() })
-    };
+    let frame = |Frame { object, offset, symbol, line }: &Frame| json!({ "object": object, "offset": offset, "function": symbol, "line": line });
+    let at = |frames: &[Frame]| frames.iter().map(frame).collect::<Vec<_>>();
+    let made = |Made { call, frames }: &Made| json!({ "call": call, "frames": at(frames) });
     let with = |mut object: Value, Bytes { first, total, allocation }: &Bytes| {
         object["address"] = first.start.into();
         object["bytes"] = (*total).into();
@@ -369,6 +377,10 @@ fn as_json(finding: &Finding) -> Value {
         Finding::Argument { place: command, what, number, address, is_freed, near } => {
             json!({ "place": command, "what": what, "argument": number, "address": address, "freed": is_freed,
                 "near": near.as_ref().map(allocation) })
+        }
+        Finding::Host { command: of, how, address, frames, near } => {
+            json!({ "command": of.as_ref().map(command), "access": format!("{how:?}").to_lowercase(),
+                "address": address, "frames": at(frames), "near": near.as_ref().map(allocation) })
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })

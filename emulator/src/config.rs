@@ -40,6 +40,9 @@ pub struct Config {
     pub observed_bounds: bool,
     /// Whether it is told as well where lanes and waves do not come together, which takes more time, too.
     pub observed_sync: bool,
+    /// Whether it is told as well of what the host touches that it has to keep off: memory of devices, where bounds are observed,
+    /// and pages of pinned memory that [`hidden::open`](crate::os::hidden::open) has closed. x86-64 alone.
+    pub observed_host: bool,
     /// How long all waves of all devices have to wait before it is told of a deadlock, where it is told of lanes and waves: a
     /// program may yet start what they wait for.
     pub patience: Duration,
@@ -62,6 +65,7 @@ impl Default for Config {
             observed_races: false,
             observed_bounds: false,
             observed_sync: false,
+            observed_host: false,
             patience: Duration::from_secs(5),
             observed_uninit: false,
         }
@@ -109,6 +113,11 @@ pub enum ConfigError {
 }
 
 impl Config {
+    /// Whether what the host touches is observed: only a signal of x86-64 says what an access was about to do.
+    pub(crate) fn observes_host(&self) -> bool {
+        self.observed_host && cfg!(target_arch = "x86_64")
+    }
+
     /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL`,
     /// `AQLIPSE_EMULATE_COHERENCE`, `AQLIPSE_EMULATE_HARDWARE`, `AQLIPSE_CHECK`, `AQLIPSE_WATCHDOG_MS`, and ROCr's `HSA_XNACK`.
     ///
@@ -148,6 +157,7 @@ impl Config {
         config.observed = asks(&["edges", "graph", "init", "memory", "race", "sync", "all"]);
         config.observed_races = asks(&["race", "all"]);
         config.observed_bounds = asks(&["memory", "all"]);
+        config.observed_host = asks(&["graph", "memory", "all"]);
         config.observed_sync = asks(&["sync", "all"]);
         if let Some(milliseconds) = given("AQLIPSE_WATCHDOG_MS").and_then(|text| text.trim().parse().ok()) {
             config.patience = Duration::from_millis(milliseconds);

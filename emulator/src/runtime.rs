@@ -46,7 +46,7 @@ pub(crate) struct Runtime {
 
 impl Runtime {
     fn start(config: &Config) -> std::io::Result<Self> {
-        if config.hardware.discrete {
+        if config.hardware.discrete || config.observes_host() {
             hidden::begin()?;
         }
         let devices: Arc<[Arc<Device>]> = config

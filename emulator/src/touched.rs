@@ -266,6 +266,13 @@ pub trait Observer: Send + Sync {
         false
     }
 
+    /// The host touches memory that it has to keep off, where [`Config::observed_host`](crate::Config::observed_host) asks for it,
+    /// by the instruction at `pc`. Whether it may go on: the page is [open](crate::os::hidden::open) now. Called by the thread
+    /// that touches it, in the handler of a signal.
+    fn host_touches(&self, _address: u64, _how: How, _pc: u64) -> bool {
+        false
+    }
+
     /// A dispatch has ended. Called before its completion is signalled, by the packet processor: no packet of the device
     /// goes on until this returns, so it must not wait for any.
     fn dispatched(&self, dispatch: &Dispatched<'_>);

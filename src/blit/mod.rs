@@ -2,7 +2,7 @@
 
 mod task;
 
-pub(crate) use task::task;
+pub(crate) use task::{task, touches};
 
 use crate::{
     device::Device,

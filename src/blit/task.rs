@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+use std::ops::Range;
+
 use crate::{
+    check::How,
     device::{
         System,
         activity::{Side, Task},
@@ -38,6 +41,27 @@ pub(crate) fn task(dispatch: &Dispatch) -> Option<Task> {
         "fill_rect" => Task::Fill { bytes: product([4, 5, 6]) },
         _ => return None,
     })
+}
+
+/// What a copy or a fill reads and writes, each range whole; nothing of kernels of other kinds, nor of boxes, whose rows may
+/// have gaps.
+pub(crate) fn touches(dispatch: &Dispatch) -> Vec<(How, Range<u64>)> {
+    if !dispatch.code.is_own() {
+        return Vec::new();
+    }
+    let words = dispatch.kernargs.as_chunks::<8>().0;
+    let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    let range = |start: u64, bytes: u64| start..start.saturating_add(bytes);
+    let copy = |dst, src, bytes| [(How::Write, range(dst, bytes)), (How::Read, range(src, bytes))];
+    match dispatch.code.name() {
+        "copy" => copy(words[0], words[1], words[2]).into(),
+        "copy_batch" => {
+            let runs = words[3..].as_chunks::<3>().0.iter();
+            runs.flat_map(|&[dst, src, bytes]| copy(dst, src, bytes)).collect()
+        }
+        "fill" => vec![(How::Write, range(words[0], words[2]))],
+        _ => Vec::new(),
+    }
 }
 
 /// Whose memory is at an address. What the table of allocations does not know the runtime has pinned for the copy.

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use emulator::Dispatched;
+use emulator::{Dispatched, Starting};
 use loader::{Bytes, KernelMetadata, ValueKind};
 use parking_lot::Mutex;
 
@@ -23,6 +23,10 @@ struct Kernel {
     object: Bytes<'static>,
     /// Whether it is one of the runtime's.
     is_own: bool,
+    /// Whether it is one that copies or fills.
+    moves: bool,
+    /// Words of its arguments.
+    words: u64,
     /// Which of its arguments are pointers to memory, and where they lie.
     pointers: Arc<[(u32, u32)]>,
 }
@@ -41,7 +45,10 @@ pub(crate) fn kernel_loaded(
     let pointers = arguments.filter(|(_, arg)| arg.value_kind == ValueKind::GlobalBuffer && arg.size == 8);
     let pointers = pointers.map(|(number, arg)| (number, arg.offset)).collect();
     let (symbol, object) = (metadata.symbol.clone(), object.clone());
-    KERNELS.lock().insert(descriptor, Kernel { symbol, object, is_own, pointers });
+    let moves = is_own && ["copy", "fill"].iter().any(|name| symbol.starts_with(name));
+    let of_program = metadata.args.iter().filter(|arg| !arg.value_kind.is_hidden());
+    let words = of_program.map(|arg| arg.offset + arg.size).max().unwrap_or_default().div_ceil(8).into();
+    KERNELS.lock().insert(descriptor, Kernel { symbol, object, is_own, moves, words, pointers });
 }
 
 /// Which arguments of a kernel of the program's are pointers to memory, and where they lie; by the kernel's descriptor.
@@ -49,6 +56,18 @@ pub(super) fn pointers(descriptor: u64) -> Arc<[(u32, u32)]> {
     let kernels = KERNELS.lock();
     let kernel = kernels.get(&descriptor).filter(|kernel| !kernel.is_own);
     kernel.map_or_else(Default::default, |kernel| kernel.pointers.clone())
+}
+
+/// Whether the kernel of a descriptor may tell the host of something: by a word that one of these reaches, or in a way that is
+/// not known.
+pub(super) fn may_tell_host(dispatch: &Starting<'_>, is_hosts: impl Fn(u64) -> bool) -> bool {
+    let known =
+        KERNELS.lock().get(&dispatch.kernel_object).map(|kernel| (kernel.is_own, kernel.moves, kernel.words));
+    match known {
+        Some((true, moves, _)) => !moves,
+        Some((false, _, words)) => (0..words).filter_map(|word| (dispatch.word)(word * 8)).any(is_hosts),
+        None => true,
+    }
 }
 
 /// Whether the kernel of a descriptor is one of the runtime's.

@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use aqlipse_graph::schedule::{Class, CostTable};
 use emulator::{How, Page};
@@ -76,6 +79,8 @@ pub(crate) struct NodeDispatch {
     pub node: String,
     pub what: String,
     pub inside: Inside,
+    /// What it is known to read and write.
+    pub touches: Vec<(How, Range<u64>)>,
 }
 
 /// The nodes of an executable, those included that are about memory alone and not dispatched, numbered so that each edge leads

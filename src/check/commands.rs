@@ -10,11 +10,12 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use emulator::{
     Asked, Awaited, Config, Deadlock, Dispatched, How, Observer, Page, RaceAccess, RaceByte, RaceFinding,
-    Refused, Starting, SyncFinding, Touched, UninitByte, UninitFinding, UninitKind,
+    Refused, Starting, SyncFinding, Touched, UninitByte, UninitFinding, UninitKind, os::hidden::HostAccess,
 };
 use parking_lot::Mutex;
 
@@ -23,6 +24,7 @@ use super::{
     command::{Command, Inside, Launch, MemoryNode, NodeDispatch, Place, Touch},
     drawing::Marked,
     finding::{Bytes, Finding, Instruction, Misuse, Near, Pc},
+    host::{self, Closed},
     lives::{self, Life, Lives, Offence},
     made::Site,
     needless::{Looked, Needless},
@@ -33,6 +35,9 @@ use crate::{
     error::{Error, Result},
 };
 
+/// How long a thread that touches what it must not waits for the others.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 static CHECKS: OnceLock<Checks> = OnceLock::new();
 
 /// What launches are compared with, if they are checked.
@@ -40,6 +45,7 @@ fn checks() -> Option<&'static Checks> {
     System::get().is_ok_and(System::is_checked).then(|| {
         CHECKS.get_or_init(|| {
             emulator::observe(Box::new(Watcher));
+            clocks::on_pass(waited);
             Checks { is_told: !checked::is_wanted(), state: Mutex::default() }
         })
     })
@@ -66,6 +72,7 @@ impl Checker {
                 observed_bounds: tools.contains(&Tool::Memory),
                 observed_sync: tools.contains(&Tool::Sync),
                 observed_uninit: tools.contains(&Tool::Init),
+                observed_host: [Tool::Graph, Tool::Memory].iter().any(|tool| tools.contains(tool)),
                 ..config
             })
         });
@@ -93,6 +100,7 @@ struct State {
     /// What commands have touched of each page, by its first address, as far as it can still matter.
     pages: HashMap<u64, Vec<Touch>>,
     lives: Lives,
+    closed: Closed,
     /// Allocations with the commands that they begin with, behind which no dispatch has started: what was there is forgotten
     /// when one does.
     forgotten: Vec<(Arc<Command>, Range<u64>)>,
@@ -152,13 +160,15 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
         let places = dispatches.iter().map(|dispatch| dispatch.place);
         state.looked.push(Looked::new(launch, edges.preds.len(), places));
     }
-    for NodeDispatch { arguments, place, node, what, inside } in dispatches {
+    for NodeDispatch { arguments, place, node, what, inside, touches } in dispatches {
         let commands = state.expected.entry(arguments).or_default();
         if idle {
             commands.clear();
         }
         let place = Place::Node { launch: launch.clone(), place, node, inside };
-        commands.push_back(Arc::new(Command { moment: moment.clone(), place, what }));
+        let command = Arc::new(Command { moment: moment.clone(), place, what });
+        commands.push_back(command.clone());
+        state.close(&command, touches);
     }
     let nodes = launch.order.memory.iter().filter(|_| watches_allocations());
     for &MemoryNode { address, begins, place, ref node } in nodes {
@@ -184,10 +194,10 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
 /// Takes note of a node that the host is about to dispatch within a launch, with arguments that no other dispatch has now.
 pub(crate) fn dispatching(launch: &Arc<Launch>, dispatch: NodeDispatch) {
     let Some((checks, moment)) = CHECKS.get().zip(launch.moment.get()) else { return };
-    let NodeDispatch { arguments, place, node, what, inside } = dispatch;
+    let NodeDispatch { arguments, place, node, what, inside, touches } = dispatch;
     let place = Place::Node { launch: launch.clone(), place, node, inside };
     let command = Arc::new(Command { moment: moment.clone(), place, what });
-    checks.state.lock().expected.insert(arguments, VecDeque::from([command]));
+    checks.state.lock().expect(arguments, command, touches);
 }
 
 /// Forgets the latest launch, which was not published.
@@ -203,17 +213,29 @@ pub(crate) fn cancel(launch: &Arc<Launch>) {
         state.executables.remove(&canceled.launch.executable);
     }
     state.lives.forget(is_of);
+    state.closed.open(|one| is_of(&one.command));
 }
 
-/// Takes note of a kernel that a stream is about to publish, and whether it is one of the runtime's own.
+/// Takes note of a kernel that a stream is about to publish, whether it is one of the runtime's own, and what it is known to
+/// read and write.
 #[inline(always)]
-pub(crate) fn submitted(stream: u64, arguments: u64, (kernel, own): (&str, bool)) {
+pub(crate) fn submitted(
+    stream: u64,
+    arguments: u64,
+    (kernel, own): (&str, bool),
+    touches: impl FnOnce() -> Vec<(How, Range<u64>)>,
+) {
     let Some(moment) = clocks::command(stream) else { return };
     let Some(checks) = checks() else { return };
     let what = Work::of(kernel, own).describe();
     let command = Arc::new(Command { moment, place: Place::Stream, what });
-    // Arguments lie where those of an earlier dispatch lay that is over.
-    checks.state.lock().expected.insert(arguments, VecDeque::from([command]));
+    checks.state.lock().expect(arguments, command, touches());
+}
+
+/// The host has waited for something.
+fn waited() {
+    let Some(checks) = CHECKS.get().filter(|_| host::is_any_closed()) else { return };
+    checks.state.lock().closed.open(|one| clocks::host_is_behind(&one.command.moment));
 }
 
 /// Whether it is watched from when to when there are allocations.
@@ -337,10 +359,22 @@ impl Observer for Watcher {
         IS_SHARED.load(Ordering::Relaxed) || code::is_own(kernel_object)
     }
 
+    fn host_touches(&self, address: u64, how: How, pc: u64) -> bool {
+        // Whoever holds the lock does not touch such memory, except in this library.
+        let state = CHECKS.get().and_then(|checks| Some((checks, checks.state.try_lock_for(PATIENCE)?)));
+        let Some((checks, mut state)) = state else {
+            return host::open(host::page_of(address), HostAccess::ReadWrite);
+        };
+        let may_go_on = state.host_touches(address, how, pc);
+        checks.tell(&mut state);
+        may_go_on
+    }
+
     fn starting(&self, dispatch: &Starting<'_>) {
-        let wanted = checked::is_any_on(&[Tool::Init, Tool::Memory]);
+        let wanted = checked::is_any_on(&[Tool::Graph, Tool::Init, Tool::Memory]);
         let Some(checks) = CHECKS.get().filter(|_| wanted) else { return };
         let mut state = checks.state.lock();
+        state.may_tell_host(dispatch);
         let State { expected, forgotten, lives, strays, .. } = &mut *state;
         let Some(command) = expected.get(&dispatch.arguments).and_then(VecDeque::front) else { return };
         if checked::is_on(Tool::Memory) {
@@ -378,6 +412,10 @@ impl Observer for Watcher {
             state.compare(command, dispatch);
         }
         state.look_into(next.as_deref(), dispatch);
+        if dispatch.refused.is_some() || dispatch.deadlock.is_some() {
+            // The host does not come behind what is lost.
+            state.closed.open(|_| true);
+        }
         let strays = state.strays.remove(&dispatch.arguments);
         if let Some((command, strays)) = next.as_ref().zip(strays) {
             state.tell_strays(command, dispatch, strays);
@@ -580,6 +618,53 @@ impl State {
         }
     }
 
+    /// A dispatch with these arguments is about to be published. They lie where those of an earlier one lay that is over.
+    fn expect(&mut self, arguments: u64, command: Arc<Command>, touches: Vec<(How, Range<u64>)>) {
+        self.close(&command, touches);
+        self.expected.insert(arguments, VecDeque::from([command]));
+    }
+
+    /// Keeps the host off what a command touches, until it has waited for that.
+    fn close(&mut self, command: &Arc<Command>, touches: Vec<(How, Range<u64>)>) {
+        if checked::is_on(Tool::Graph) {
+            self.closed.close(command, touches);
+        }
+    }
+
+    /// What is behind what came before a dispatch the host may hear from that: by a word that it polls.
+    fn may_tell_host(&mut self, dispatch: &Starting<'_>) {
+        if !host::is_any_closed() || !code::may_tell_host(dispatch, host::is_hosts) {
+            return;
+        }
+        let Self { expected, closed, .. } = self;
+        let teller = expected.get(&dispatch.arguments).and_then(VecDeque::front);
+        closed.open(|one| teller.is_none_or(|teller| one.command.is_before(teller)));
+    }
+
+    /// The host touches memory that is closed to it; whether it may go on, with the memory open.
+    fn host_touches(&mut self, address: u64, how: How, pc: u64) -> bool {
+        let met = self.closed.open(|one| one.forbids(address, how));
+        // Another thread may have opened it meanwhile.
+        if met.is_empty() && host::is_hosts(address) {
+            return true;
+        }
+        let is_open = !met.is_empty() || host::open(host::page_of(address), HostAccess::ReadWrite);
+        let Some(frames) = Site::interrupted(pc).map(|site| site.look_up().frames) else { return is_open };
+        let commands = met.iter().map(|one| Some(one.command.party(one.how)));
+        let of_device = met.is_empty() && checked::is_on(Tool::Memory);
+        for command in commands.chain(of_device.then_some(None)) {
+            let place =
+                frames.first().map_or(String::new(), |frame| format!("{}+{}", frame.object, frame.offset));
+            let (other, what) =
+                command.clone().map_or_else(Default::default, |party| (party.place, party.what));
+            if self.known.insert([other, what, place, format!("host {how:?}")]) {
+                let (frames, near) = (frames.clone(), self.near(address));
+                self.found.push(Finding::Host { command, how, address, frames, near });
+            }
+        }
+        is_open
+    }
+
     /// Says which pointers of a dispatch that has ended point nowhere, unless it was seen to follow such.
     fn tell_strays(&mut self, command: &Command, dispatch: &Dispatched<'_>, strays: Vec<Stray>) {
         if dispatch.refused.is_some() || !dispatch.firsts.is_empty() {
@@ -655,7 +740,12 @@ impl State {
 
     /// The allocation at an address, or near it.
     fn near(&self, address: u64) -> Option<Near> {
-        let (allocation, is_freed, site) = self.lives.near(address)?;
+        let Some((allocation, is_freed, site)) = self.lives.near(address) else {
+            let table = allocations::table()?;
+            let (allocation, _) = table.extent(address)?;
+            let made = table.site(allocation.start)?.look_up();
+            return Some(Near { allocation, is_freed: false, made });
+        };
         Some(Near { allocation: allocation.clone(), is_freed, made: site.look_up() })
     }
 

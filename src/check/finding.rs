@@ -335,6 +335,19 @@ pub enum Finding {
         /// Where it does so.
         made: Made,
     },
+    /// The host touches memory that it must not, or that a command in flight touches as well.
+    Host {
+        /// The command in flight that the host has not waited for; `None` for memory of a device.
+        command: Option<Party>,
+        /// How the host touches it.
+        how: How,
+        /// The first byte that it touches.
+        address: u64,
+        /// Where it does so, the innermost function first.
+        frames: Vec<Frame>,
+        /// An allocation there or near there.
+        near: Option<Near>,
+    },
     /// Something that the program has made is still there when the process ends.
     Leak {
         /// What it is: `stream`, `device memory`.
@@ -348,6 +361,8 @@ pub enum Finding {
     },
 }
 
+const HOST_OF_COMMAND: &str = "graph/host";
+const HOST_OF_DEVICE: &str = "memory/host";
 const BAD_FREE: &str = "memory/bad-free";
 const NEEDLESS: &str = "edges/needless";
 const ARGUMENT: &str = "memory/argument";
@@ -402,12 +417,13 @@ impl Finding {
     /// The tool that finds such.
     pub fn tool(&self) -> Tool {
         match self {
-            Self::Unordered { .. } => Tool::Graph,
+            Self::Unordered { .. } | Self::Host { command: Some(_), .. } => Tool::Graph,
             Self::Uninit { .. } | Self::Memory { misuse: Misuse::Unwritten, .. } => Tool::Init,
             Self::Memory { .. }
             | Self::Refused { .. }
             | Self::BadFree { .. }
             | Self::Argument { .. }
+            | Self::Host { .. }
             | Self::Race { kind: RaceKind::Outside, .. } => Tool::Memory,
             Self::Race { .. } => Tool::Race,
             Self::Sync { .. } | Self::Deadlock { .. } => Tool::Sync,
@@ -422,6 +438,8 @@ impl Finding {
             Self::Unordered { .. } => "graph/unordered",
             Self::Memory { misuse, .. } => misuse.rule(),
             Self::Refused { fault, .. } => fault_rule(*fault),
+            Self::Host { command: Some(_), .. } => HOST_OF_COMMAND,
+            Self::Host { .. } => HOST_OF_DEVICE,
             Self::BadFree { .. } => BAD_FREE,
             Self::Argument { .. } => ARGUMENT,
             Self::Needless { .. } => NEEDLESS,
@@ -441,6 +459,8 @@ impl Finding {
             Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
+            Self::Host { command: Some(command), .. } => ["the host", &command.what],
+            Self::Host { near, .. } => ["the host", near.as_ref().map_or("", |near| &near.made.call)],
             Self::Needless { whats: [from, to], .. } => [from, to],
             Self::Refused { what, near: Some(near), .. }
             | Self::Argument { what, near: Some(near), .. }
@@ -457,9 +477,15 @@ impl Finding {
         }
     }
 
-    /// Where the memory or the object was made, or was freed, if it is about such.
-    pub fn made_mut(&mut self) -> Option<&mut Made> {
-        match self {
+    /// The places in the program that it names: where memory or an object was made, was freed or is touched.
+    pub fn frames_mut(&mut self) -> Vec<&mut Vec<Frame>> {
+        let made = match self {
+            Self::Host { frames, near, .. } => {
+                return [frames]
+                    .into_iter()
+                    .chain(near.iter_mut().map(|near| &mut near.made.frames))
+                    .collect();
+            }
             Self::Unordered { .. } | Self::Sync { .. } | Self::Needless { .. } => None,
             Self::Refused { near, .. }
             | Self::Uninit { near, .. }
@@ -467,7 +493,8 @@ impl Finding {
             | Self::Argument { near, .. }
             | Self::Race { near, .. } => near.as_mut().map(|near| &mut near.made),
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
-        }
+        };
+        made.map(|made| &mut made.frames).into_iter().collect()
     }
 
     /// The files that show its nodes.

@@ -48,7 +48,7 @@ pub fn taken(handle: usize) {
 /// Where an allocation is made, to be kept with it.
 #[inline]
 pub(crate) fn allocated() -> Option<Arc<Site>> {
-    checked::is_any_on(&[Tool::Leak, Tool::Memory, Tool::Init]).then(|| {
+    checked::is_any_on(&[Tool::Leak, Tool::Memory, Tool::Init, Tool::Graph]).then(|| {
         note_owner();
         Arc::new(Site::here())
     })

@@ -57,6 +57,27 @@ impl Site {
         Self(known.iter().map(|address| address.addr()).collect())
     }
 
+    /// Where the thread was that runs a handler of a signal for the instruction at `pc`; `None` if it was in this library.
+    pub(crate) fn interrupted(pc: u64) -> Option<Self> {
+        let mut addresses = Self::here().0.into_vec();
+        let place = addresses.iter().position(|address| *address as u64 == pc);
+        addresses.drain(..place.unwrap_or(addresses.len()));
+        if addresses.is_empty() {
+            // CAST: a 64-bit process.
+            addresses.push(pc as usize);
+        }
+        // As if it had been called from there.
+        addresses[0] += 1;
+        // Functions such as memcpy touch memory for others.
+        let libc = Found::at(libc::free as *const () as usize).base;
+        let base = |address: &usize| Found::at(address - 1).base;
+        if let Some(caller) = addresses.iter().position(|address| base(address) != libc) {
+            addresses.drain(..caller);
+        }
+        let (own, program) = own_and_program();
+        (own == program || base(&addresses[0]) != own).then(|| Self(addresses.into()))
+    }
+
     /// No place that is known.
     pub(crate) fn nowhere() -> Self {
         Self(Box::default())
@@ -67,15 +88,20 @@ impl Site {
         // The instruction before the one to return to.
         let found = self.0.iter().map(|address| Found::at(address.saturating_sub(1)));
         let mut frames: Vec<Found> = found.collect();
-        let own = Found::at(Self::here as fn() -> Self as usize).base;
-        // SAFETY: it only looks up where the program begins.
-        let program = Found::at(unsafe { libc::getauxval(libc::AT_ENTRY) } as usize).base;
+        let (own, program) = own_and_program();
         let inside =
             if own == program { 0 } else { frames.iter().take_while(|found| found.base == own).count() };
         let called = inside.checked_sub(1).map(|outermost| frames[outermost].frame.symbol.clone());
         let frames = frames.split_off(inside).into_iter().map(|found| found.frame).collect();
         Made { call: called.unwrap_or_default(), frames }
     }
+}
+
+/// Where this library is loaded, and where the program is, which may be one.
+fn own_and_program() -> (usize, usize) {
+    // SAFETY: it only looks up where the program begins.
+    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
+    (Found::at(Site::here as fn() -> Site as usize).base, Found::at(entry).base)
 }
 
 /// What is at an address.

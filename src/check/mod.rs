@@ -36,6 +36,7 @@ mod command;
 mod commands;
 mod drawing;
 mod finding;
+mod host;
 mod leak;
 mod lives;
 mod made;

@@ -8,7 +8,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
-        Arc, LazyLock,
+        Arc, LazyLock, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -96,8 +96,30 @@ impl Clocks {
 /// The host, where it is counted like a stream.
 const HOST: u64 = u64::MAX;
 
+/// Told when the host comes behind more than before.
+static LISTENER: OnceLock<fn()> = OnceLock::new();
 static ARE_KEPT: AtomicBool = AtomicBool::new(false);
 static CLOCKS: LazyLock<Mutex<Clocks>> = LazyLock::new(Mutex::default);
+
+/// Has `listener` called whenever the host has come behind more than before, with no lock of the clocks held.
+pub(crate) fn on_pass(listener: fn()) {
+    // There is one.
+    let _ = LISTENER.set(listener);
+}
+
+/// Whether the host comes behind a command.
+pub(crate) fn host_is_behind(moment: &Moment) -> bool {
+    let (stream, count) = moment.place;
+    with(|clocks| clocks.host.is_behind(stream, count)).unwrap_or_default()
+}
+
+/// Lets the host come behind more than before.
+#[inline(always)]
+fn advance(act: impl FnOnce(&mut Clocks)) {
+    if with(act).is_some() {
+        LISTENER.get().into_iter().for_each(|listener| listener());
+    }
+}
 
 /// Has clocks kept from now on.
 pub(super) fn keep() {
@@ -162,7 +184,7 @@ pub(crate) fn mark(stream: u64, fence: usize) {
 /// A thread of the host has waited for a fence, or has asked and heard that it has fired.
 #[inline(always)]
 pub(crate) fn pass(fence: usize) {
-    with(|clocks| {
+    advance(|clocks| {
         let behind = clocks.fences.get(&fence).cloned();
         clocks.pass(behind.as_deref());
     });
@@ -190,7 +212,7 @@ pub(crate) fn end(stream: u64) {
 
 /// A thread of the host has waited for all that a device had, that of streams included that are gone.
 pub(crate) fn drained() {
-    with(|clocks| {
+    advance(|clocks| {
         let ended = std::mem::take(&mut clocks.ended);
         clocks.pass(Some(&ended));
     });
@@ -198,7 +220,7 @@ pub(crate) fn drained() {
 
 /// The host is called behind what a clock says: what it does then may let other threads go on.
 pub(crate) fn learn(clock: &Clock) {
-    with(|clocks| clocks.pass(Some(clock)));
+    advance(|clocks| clocks.pass(Some(clock)));
 }
 
 /// The next command of a stream.

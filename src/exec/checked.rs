@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Exec, State, dump, events, unit::Unit};
 use crate::{
+    blit,
     check::{self, Drawing, Edges, Inside, Launch, MemoryNode, NodeDispatch, Order, Plans, Unordered},
     device::{Tool, checked, clocks, timeline::Work},
     error::Result,
@@ -108,7 +109,8 @@ impl Exec {
             };
             let place = order.places[flat as usize];
             let node = order.names[place as usize].clone();
-            dispatches.push(NodeDispatch { arguments, place, node, what, inside: Inside::default() });
+            let (touches, inside) = (blit::touches(dispatch), Inside::default());
+            dispatches.push(NodeDispatch { arguments, place, node, what, inside, touches });
         }
         let launch = Arc::new(Launch { executable: self.0.account.number(), order, moment: OnceLock::new() });
         let is_idle = state.last.as_ref().is_none_or(|(fence, _)| fence.is_over());

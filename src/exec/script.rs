@@ -160,7 +160,9 @@ impl Script {
                         let what = Doing::of(dispatch.code.name(), dispatch.code.is_own()).describe();
                         let (node, inside) = (launch.order.names[place as usize].clone(), Inside::default());
                         let arguments = reserved.arguments();
-                        check::dispatching(&launch, NodeDispatch { arguments, place, node, what, inside });
+                        let touches = Vec::new();
+                        let dispatch = NodeDispatch { arguments, place, node, what, inside, touches };
+                        check::dispatching(&launch, dispatch);
                     }
                     let pins = matches!(unit, Unit::Pin(_));
                     let arguments = pins.then(|| state.arguments_of(given.unit + 1));

@@ -137,7 +137,8 @@ impl Stream {
         let kernarg = submission.place(&dispatch.kernargs)?;
         // Kernels on several devices may wait for each other.
         if expected.is_some() {
-            check::submitted(self.id(), kernarg, (dispatch.code.name(), dispatch.code.is_own()));
+            let kernel = (dispatch.code.name(), dispatch.code.is_own());
+            check::submitted(self.id(), kernarg, kernel, Vec::new);
         }
         let init_kernarg = submission.place(&Placed::init_arguments(&dispatch))?;
         submission.keep(Keep::Other(Arc::new(dispatch.code.clone())));

@@ -487,7 +487,8 @@ impl<'a> Submission<'a> {
         };
         let kernarg = self.place(arguments)?;
         if !arguments.is_empty() {
-            check::submitted(self.stream.id, kernarg, (dispatch.code.name(), dispatch.code.is_own()));
+            let kernel = (dispatch.code.name(), dispatch.code.is_own());
+            check::submitted(self.stream.id, kernarg, kernel, || blit::touches(dispatch));
         }
         // The host may have written what the kernel reads since the packet before: system acquire. Its
         // results leave the device with the next fence.

@@ -748,6 +748,169 @@ static void memory_given_back() {
   }
 }
 
+// What the host itself touches, beside copies in flight.
+
+static volatile int seen;
+
+__global__ void tell(unsigned* flag) { __hip_atomic_store(flag, 1u, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM); }
+
+struct Pinned {
+  int* host;
+  hipStream_t stream;
+  explicit Pinned(size_t bytes = BYTES) {
+    CHECK(hipHostMalloc(reinterpret_cast<void**>(&host), bytes, 0));
+    std::memset(host, 0, bytes);
+    CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  }
+  void download(size_t bytes = BYTES) { CHECK(hipMemcpyAsync(host, a, bytes, hipMemcpyDeviceToHost, stream)); }
+  void upload() { CHECK(hipMemcpyAsync(a, host, BYTES, hipMemcpyHostToDevice, stream)); }
+  void wait() { CHECK(hipStreamSynchronize(stream)); }
+};
+
+static void download_read_too_early() {
+  Pinned p;
+  p.download();
+  if (!defect) p.wait();
+  seen = p.host[5];
+  p.wait();
+}
+
+static void download_overwritten() {
+  Pinned p;
+  p.download();
+  if (!defect) p.wait();
+  std::memset(p.host, 0, BYTES);
+  p.wait();
+}
+
+// To read what a copy reads is well.
+static void upload_overwritten() {
+  Pinned p;
+  p.upload();
+  seen = p.host[N - 1];
+  if (!defect) p.wait();
+  p.host[N - 1] = 2;
+  p.wait();
+}
+
+static void fill_of_pinned_memory() {
+  Pinned p;
+  CHECK(hipMemsetAsync(p.host, 1, BYTES, p.stream));
+  if (!defect) p.wait();
+  seen = p.host[0];
+  p.wait();
+}
+
+static void one_pinned_value() {
+  Pinned p(4);
+  p.download(4);
+  if (!defect) p.wait();
+  seen = *p.host;
+  p.wait();
+}
+
+// The other half has nothing to do with the copy.
+static void half_of_pinned_memory() {
+  Pinned p(2 * BYTES);
+  p.download();
+  p.host[N] = 1;
+  if (defect) seen = p.host[N - 1];
+  p.wait();
+}
+
+static void launched_download() {
+  Pinned p;
+  Built g;
+  g.move({g.kernel(put, {}, BLOCKS, THREADS, a, 1)}, p.host, a, BYTES, hipMemcpyDeviceToHost);
+  hipGraphExec_t exec = g.instantiate();
+  for (int n = 0; n < 3; n++) {
+    CHECK(hipGraphLaunch(exec, p.stream));
+    if (!defect || n < 2) p.wait();
+    seen = p.host[n];
+  }
+  p.wait();
+}
+
+static void launched_upload() {
+  Pinned p;
+  Built g;
+  g.move({}, a, p.host, BYTES, hipMemcpyHostToDevice);
+  hipGraphExec_t exec = g.instantiate();
+  hipEvent_t event;
+  CHECK(hipEventCreate(&event));
+  for (int n = 0; n < 2; n++) {
+    p.host[n] = n;
+    CHECK(hipGraphLaunch(exec, p.stream));
+    CHECK(hipEventRecord(event, p.stream));
+    if (!defect) CHECK(hipEventSynchronize(event));
+  }
+  p.wait();
+}
+
+static void event_before_the_download() {
+  Pinned p;
+  hipEvent_t event;
+  CHECK(hipEventCreate(&event));
+  put<<<BLOCKS, THREADS, 0, p.stream>>>(a, 1);
+  if (defect) CHECK(hipEventRecord(event, p.stream));
+  p.download();
+  if (!defect) CHECK(hipEventRecord(event, p.stream));
+  CHECK(hipEventSynchronize(event));
+  seen = p.host[1];
+  p.wait();
+}
+
+static void another_stream_waited_for() {
+  Pinned p, other;
+  p.download();
+  CHECK(hipMemcpyAsync(b, other.host, BYTES, hipMemcpyHostToDevice, other.stream));
+  (defect ? other : p).wait();
+  seen = p.host[1];
+  CHECK(hipDeviceSynchronize());
+}
+
+static void stream_queried() {
+  Pinned p;
+  p.download();
+  if (!defect) {
+    while (hipStreamQuery(p.stream) == hipErrorNotReady) std::this_thread::yield();
+  }
+  seen = p.host[1];
+  p.wait();
+}
+
+// A kernel behind the copy tells the host.
+static void polled_flag() {
+  Pinned p, flag(4);
+  p.download();
+  if (defect) seen = p.host[1];
+  tell<<<1, 1, 0, p.stream>>>(reinterpret_cast<unsigned*>(flag.host));
+  while (!__atomic_load_n(flag.host, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+  seen = p.host[1];
+  p.wait();
+}
+
+static void polled_word() {
+  Pinned p, flag(4);
+  p.download();
+  if (defect) seen = p.host[1];
+  CHECK(hipStreamWriteValue32(p.stream, flag.host, 1, 0));
+  while (!__atomic_load_n(flag.host, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+  seen = p.host[1];
+  p.wait();
+}
+
+static void told_by_a_host_function() {
+  Pinned p;
+  static std::atomic<bool> told;
+  p.download();
+  if (defect) seen = p.host[1];
+  CHECK(hipLaunchHostFunc(p.stream, [](void*) { told = true; }, nullptr));
+  while (!told) std::this_thread::yield();
+  seen = p.host[1];
+  p.wait();
+}
+
 static const Case CASES[] = {
     {"read_after_write", read_after_write},
     {"write_after_read", write_after_read},
@@ -807,6 +970,20 @@ static const Case CASES[] = {
     {"host_function", host_function},
     {"another_thread_waits", another_thread_waits},
     {"memory_given_back", memory_given_back},
+    {"download_read_too_early", download_read_too_early},
+    {"download_overwritten", download_overwritten},
+    {"upload_overwritten", upload_overwritten},
+    {"fill_of_pinned_memory", fill_of_pinned_memory},
+    {"one_pinned_value", one_pinned_value},
+    {"half_of_pinned_memory", half_of_pinned_memory},
+    {"launched_download", launched_download},
+    {"launched_upload", launched_upload},
+    {"event_before_the_download", event_before_the_download},
+    {"another_stream_waited_for", another_stream_waited_for},
+    {"stream_queried", stream_queried},
+    {"polled_flag", polled_flag},
+    {"polled_word", polled_word},
+    {"told_by_a_host_function", told_by_a_host_function},
 };
 
 int main(int argc, char** argv) {

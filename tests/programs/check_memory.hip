@@ -504,6 +504,39 @@ static void in_turn() {
   }
 }
 
+// Memory of the device is not the host's to touch, though it may be reached from there.
+static void read_by_the_host() {
+  int* memory;
+  CHECK(hipMalloc(reinterpret_cast<void**>(&memory), BYTES));
+  int first;
+  if (defect) first = *const_cast<volatile int*>(memory);
+  CHECK(hipMemcpy(&first, memory, sizeof(int), hipMemcpyDeviceToHost));
+}
+
+static void written_by_the_host() {
+  int* memory;
+  CHECK(hipMalloc(reinterpret_cast<void**>(&memory), BYTES));
+  if (defect) std::memset(memory, 0, BYTES);
+  CHECK(hipMemset(memory, 0, BYTES));
+}
+
+static void memory_of_a_pool_read_by_the_host() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  int first;
+  CHECK(hipMemcpyAsync(&first, memory, sizeof(int), hipMemcpyDeviceToHost, s.one));
+  CHECK(hipStreamSynchronize(s.one));
+  if (defect) first = *const_cast<volatile int*>(memory);
+  CHECK(hipFreeAsync(memory, s.one));
+}
+
+static void memory_of_a_graph_written_by_the_host() {
+  Built g;
+  g.kernel({g.allocation});
+  g.run(1);
+  if (defect) *const_cast<volatile int*>(g.memory) = 1;
+}
+
 static const Case CASES[] = {
     {"off_by_one", off_by_one},
     {"off_by_far", off_by_far},
@@ -554,6 +587,10 @@ static const Case CASES[] = {
     {"memory_that_a_launch_leaves", memory_that_a_launch_leaves},
     {"captured_free", captured_free},
     {"in_turn", in_turn},
+    {"read_by_the_host", read_by_the_host},
+    {"written_by_the_host", written_by_the_host},
+    {"memory_of_a_pool_read_by_the_host", memory_of_a_pool_read_by_the_host},
+    {"memory_of_a_graph_written_by_the_host", memory_of_a_graph_written_by_the_host},
 };
 
 int main(int argc, char** argv) {

@@ -71,11 +71,11 @@ fn line_of(location: &Location<'_>) -> Option<String> {
 impl Sources {
     /// A finding with the functions and lines of its places.
     pub fn name(&mut self, mut finding: Finding) -> Finding {
-        if let Some(made) = finding.made_mut() {
-            made.frames.iter_mut().for_each(|frame| self.name_frame(frame));
+        for frames in finding.frames_mut() {
+            frames.iter_mut().for_each(|frame| self.name_frame(frame));
             // What calls `main` is the same in all programs.
-            if let Some(last) = made.frames.iter().rposition(|frame| frame.line.is_some()) {
-                made.frames.truncate(last + 1);
+            if let Some(last) = frames.iter().rposition(|frame| frame.line.is_some()) {
+                frames.truncate(last + 1);
             }
         }
         if let Some((code, places)) = finding.code_mut() {

@@ -59,6 +59,8 @@ pub struct Device {
     pub observed_races: bool,
     /// See [`Config::observed_bounds`](crate::Config::observed_bounds).
     pub observed_bounds: bool,
+    /// See [`Config::observed_host`](crate::Config::observed_host).
+    pub observed_host: bool,
     /// And where lanes and waves do not come together.
     pub observed_sync: bool,
     /// How long a deadlock lasts before it is told.
@@ -97,6 +99,7 @@ impl Device {
             observed: config.observed,
             observed_races: config.observed_races,
             observed_bounds: config.observed_bounds,
+            observed_host: config.observes_host(),
             observed_sync: config.observed_sync,
             patience: config.patience,
             observed_uninit: config.observed_uninit,

@@ -26,7 +26,10 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::{
     device::{self, Device},
     memory::Allocation,
-    os::{self, Mapping, PAGE, hidden},
+    os::{
+        self, Mapping, PAGE,
+        hidden::{self, HostAccess},
+    },
 };
 use locked::Locked;
 pub(crate) use pool::{Kind, Pool};
@@ -163,7 +166,8 @@ impl Heap {
         let base = backing.address() + front;
         let access = pool.gpu().map_or(0, |gpu| 1 << gpu);
         let size = (size as u64).next_multiple_of(TAIL);
-        let open = !hidden::is_hidden(base);
+        let open = self.is_the_hosts(pool) && self.open(base - front, charged + front, pool).is_ok();
+        let open = open || !hidden::is_hidden(base);
         let block = Block { pool, size, charged, backing, front, access, open, user_data: 0 };
         let mut state = self.lock();
         self.show(base, &block, access);
@@ -178,7 +182,9 @@ impl Heap {
         // The store maps more than it is asked for; a process with little address space may have room for the rest.
         match store.map(|store| store.take(size as u64)) {
             Some(Ok(slice)) => Ok(Backing::Stored(slice)),
-            _ if pool.gpu().is_some() => Mapping::of_devices(size, PAGE).map(Backing::Own),
+            _ if pool.gpu().is_some() || self.observes_host() => {
+                Mapping::of_devices(size, PAGE).map(Backing::Own)
+            }
             _ => Mapping::anonymous(size).map(Backing::Own),
         }
     }
@@ -186,6 +192,32 @@ impl Heap {
     /// Bytes to leave before each block.
     fn front(&self) -> u64 {
         self.devices.first().filter(|device| device.observed_bounds).map_or(0, |_| FRONT)
+    }
+
+    /// Whether what the host touches is observed.
+    fn observes_host(&self) -> bool {
+        self.devices.first().is_some_and(|device| device.observed_host)
+    }
+
+    /// Whether the host may touch blocks of a pool without more ado, where memory is hidden from it.
+    fn is_the_hosts(&self, pool: Pool) -> bool {
+        let keeps_off = |device: &Arc<Device>| device.hardware.discrete || device.observed_bounds;
+        pool.gpu().is_none() || !self.devices.iter().any(keeps_off)
+    }
+
+    /// Lets the host access whole pages of a block that is hidden from it.
+    fn open(&self, start: u64, size: u64, pool: Pool) -> std::io::Result<()> {
+        match pool.gpu() {
+            Some(gpu) if self.devices[gpu as usize].hardware.discrete => hidden::bar::open(start, size, gpu),
+            _ => hidden::open(start, size, HostAccess::ReadWrite),
+        }
+    }
+
+    /// Undoes [`Heap::open`].
+    fn close(&self, start: u64, size: u64) {
+        hidden::bar::close(start);
+        // If that fails the pages stay open, for threads that should not look.
+        let _ = hidden::open(start, size, HostAccess::None);
     }
 
     fn take(&self, pool: Pool, bytes: u64) -> bool {
@@ -246,7 +278,7 @@ impl Heap {
         block.ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let block = state.blocks.remove(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         self.hide(base, &block, block.access);
-        hidden::bar::close(base);
+        self.close(base - block.front, block.charged + block.front);
         self.give_back(block.pool, block.charged);
         Ok(())
     }
@@ -266,13 +298,13 @@ impl Heap {
             Some(gpu) if host && !self.devices[gpu as usize].hardware.reaches_devices() => {
                 return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
             }
-            Some(gpu) if host && !block.open => {
-                let opened = hidden::bar::open(base, block.charged, gpu);
+            Some(_) if host && !block.open => {
+                let opened = self.open(base, block.charged, block.pool);
                 opened.map_err(|_| HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
                 true
             }
             Some(_) if !host && block.open => {
-                hidden::bar::close(base);
+                self.close(base, block.charged);
                 false
             }
             _ => block.open,

@@ -19,6 +19,8 @@ use std::{
 use libc::{c_int, c_void, siginfo_t};
 use parking_lot::Mutex;
 
+use crate::touched::{self, How};
+
 #[cfg(target_arch = "x86_64")]
 pub mod bar;
 /// Without a processor that can be stepped, what the host stores arrives at once.
@@ -226,6 +228,28 @@ unsafe fn pass_on(
     }
 }
 
+/// A page fault was a store (error code, W/R).
+#[cfg(target_arch = "x86_64")]
+const WRITE: i64 = 1 << 1;
+
+/// The instruction that a signal came from, and what it was about to do.
+///
+/// # Safety
+/// The context is the kernel's of a SIGSEGV.
+#[cfg(target_arch = "x86_64")]
+unsafe fn access(context: *mut c_void) -> (u64, How) {
+    // SAFETY: the caller's.
+    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let how = if registers[libc::REG_ERR as usize] & WRITE != 0 { How::Write } else { How::Read };
+    // CAST: registers are words without a sign.
+    (registers[libc::REG_RIP as usize] as u64, how)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn access(_context: *mut c_void) -> (u64, How) {
+    (0, How::Read)
+}
+
 /// # Safety
 /// Called by the kernel.
 unsafe extern "C" fn on_segv(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
@@ -237,11 +261,11 @@ unsafe extern "C" fn on_segv(signal: c_int, info: *mut siginfo_t, context: *mut 
         if unsafe { bar::on_fault(address, context.cast()) } {
             return;
         }
-        #[cfg(target_arch = "x86_64")]
         // SAFETY: the kernel's context of this signal.
-        let pc = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] };
-        #[cfg(not(target_arch = "x86_64"))]
-        let pc = 0;
+        let (pc, how) = unsafe { access(context) };
+        if touched::observer().is_some_and(|observer| observer.host_touches(address, how, pc)) {
+            return;
+        }
         let mut line = Line::default();
         // A line that is too long is cut.
         let _ = writeln!(

@@ -5,9 +5,9 @@
 use emulator::{Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte};
 
 use super::{
-    ACCESS_FAULTS, ARGUMENT, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, Instruction, Made, Misuse,
-    NEEDLESS, NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS, SYNC_KINDS, UNINIT_KINDS, fault_rule,
-    race_rule, sync_rule, uninit_rule, word,
+    ACCESS_FAULTS, ARGUMENT, BAD_FREE, Bytes, Code, DEADLOCK, Finding, Frame, HOST_OF_COMMAND,
+    HOST_OF_DEVICE, Instruction, Made, Misuse, NEEDLESS, NOT_RESIDENT, Near, Party, Pc, PlanCost, RACE_KINDS,
+    SYNC_KINDS, UNINIT_KINDS, fault_rule, race_rule, sync_rule, uninit_rule, word,
 };
 
 /// What separates the fields of a line.
@@ -109,6 +109,14 @@ impl Finding {
                     costs.flat_map(|cost| cost.named()).map(|(_, number)| number.to_string()).collect();
                 [&costs, drawn].into_iter().for_each(|texts| fields.list(texts));
             }
+            Self::Host { command, how, address, frames, near } => {
+                command.iter().for_each(|command| fields.party(command));
+                fields.put(word(*how));
+                fields.put(address);
+                fields.put(frames.len());
+                fields.frames(frames);
+                fields.near(near.as_ref());
+            }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
                 fields.put(again);
@@ -163,6 +171,12 @@ impl Finding {
                 let (place, what, number) = (fields.next()?, fields.next()?, fields.next()?);
                 let (address, is_freed) = (fields.next()?, fields.next()?);
                 Self::Argument { place, what, number, address, is_freed, near: fields.near()? }
+            }
+            HOST_OF_COMMAND | HOST_OF_DEVICE => {
+                let command = if rule == HOST_OF_COMMAND { Some(fields.party()?) } else { None };
+                let (how, address, count) = (fields.how()?, fields.next()?, fields.next::<usize>()?);
+                let frames = (0..count).map(|_| fields.frame()).collect::<Option<_>>()?;
+                Self::Host { command, how, address, frames, near: fields.near()? }
             }
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
@@ -254,6 +268,10 @@ impl Fields {
 
     fn made(&mut self, Made { call, frames }: &Made) {
         self.put(call);
+        self.frames(frames);
+    }
+
+    fn frames(&mut self, frames: &[Frame]) {
         for Frame { object, offset, symbol, .. } in frames {
             self.put(object);
             self.put(offset);
@@ -309,11 +327,15 @@ impl Read<'_> {
     /// What the line ends with.
     fn made(&mut self) -> Option<Made> {
         let mut made = Made { call: self.next()?, frames: Vec::new() };
-        while let Some(object) = self.next() {
-            let (offset, symbol) = (self.next()?, self.next()?);
-            made.frames.push(Frame { object, offset, symbol, line: None });
+        while self.0.clone().next().is_some() {
+            made.frames.push(self.frame()?);
         }
         Some(made)
+    }
+
+    fn frame(&mut self) -> Option<Frame> {
+        let (object, offset, symbol) = (self.next()?, self.next()?, self.next()?);
+        Some(Frame { object, offset, symbol, line: None })
     }
 
     /// What the line ends with, if anything.
@@ -393,6 +415,14 @@ mod tests {
                 near: near(16..64, false),
                 count: 128,
             },
+            Finding::Host {
+                command: Some(party("memcpy", How::Write)),
+                how: How::Read,
+                address: 32,
+                frames: vec![frame.clone(), frame.clone()],
+                near: near(16..64, false),
+            },
+            Finding::Host { command: None, how: How::Write, address: 32, frames: Vec::new(), near: None },
             Finding::Argument {
                 place: "stream 1".into(),
                 what: "kernel f()".into(),
@@ -513,7 +543,7 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let near = ["sync/deadlock", "sync/not-resident"];
+                let near = ["sync/deadlock", "sync/not-resident", "graph/host"];
                 let may_end = ["leak", "memory/", "race", "init"]
                     .iter()
                     .chain(&near)

@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::{AccessFault, Awaited, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
+use emulator::{AccessFault, Awaited, How, RaceByte, RaceKind, SyncKind, UninitByte, UninitKind};
 
 use super::{Bytes, Finding, Instruction, Made, Misuse, Near, Party, Pc, word};
 
@@ -292,6 +292,21 @@ impl fmt::Display for Finding {
                 others.filter(|(with, without)| with != without).try_for_each(
                     |((name, with), (_, without))| write!(f, "; {name}: {with}, without it {without}"),
                 )
+            }
+            Self::Host { command, how, address, frames, near } => {
+                let how = word(*how);
+                match command {
+                    Some(Party { place, what, how: other }) => {
+                        let has = if *other == How::Read { "reads" } else { "writes" };
+                        write!(
+                            f,
+                            "the host {how} memory that {place} ({what}) {has}, and has not waited for it"
+                        )?;
+                    }
+                    None => write!(f, "the host {how} memory of a device at {address:#x}")?,
+                }
+                frames.iter().try_for_each(|frame| write!(f, "\n        {frame}"))?;
+                near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
             }
             Self::BadFree { address, again, made } => {
                 let again = if *again { "was freed before" } else { "is no allocation" };

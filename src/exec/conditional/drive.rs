@@ -188,7 +188,8 @@ impl Drive {
         }
         let what = timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()).describe();
         let node = self.node_of(unit).unwrap_or_default();
-        check::dispatching(launch, NodeDispatch { arguments, place, node, what, inside });
+        let touches = blit::touches(dispatch);
+        check::dispatching(launch, NodeDispatch { arguments, place, node, what, inside, touches });
     }
 
     /// Notes for the timeline what a packet does, by its place in the order, and has it say when it is done.

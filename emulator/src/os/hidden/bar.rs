@@ -22,16 +22,17 @@ use std::{
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use parking_lot::Mutex;
 
-use super::{Before, handle, of_device, pass_on, protect};
-use crate::os::{Mapping, PAGE};
+use super::{Before, access, handle, of_device, pass_on, protect};
+use crate::{
+    os::{Mapping, PAGE},
+    touched::How,
+};
 
 const PAGE_BYTES: u64 = PAGE as u64;
 /// The processor executes one instruction and traps (EFLAGS.TF).
 const TRAP_FLAG: i64 = 1 << 8;
 /// Strings go downwards (EFLAGS.DF).
 const DIRECTION_FLAG: i64 = 1 << 10;
-/// A page fault was a store (error code, W/R).
-const WRITE: i64 = 1 << 1;
 
 /// What a range of the window is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -245,8 +246,9 @@ pub fn settled() {
 /// `context` is the kernel's of a SIGSEGV for `address`.
 pub(super) unsafe fn on_fault(address: u64, context: *mut ucontext_t) -> bool {
     // SAFETY: the caller's.
+    let is_store = unsafe { access(context.cast()) }.1 == How::Write;
+    // SAFETY: the caller's.
     let registers = unsafe { &mut (*context).uc_mcontext.gregs };
-    let is_store = registers[libc::REG_ERR as usize] & WRITE != 0;
     let page = address & !(PAGE_BYTES - 1);
     let this = thread();
     // A step that reaches a second page comes here again.
