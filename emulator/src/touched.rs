@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 pub use crate::race::How;
 use crate::{
     convergence::{Deadlock, SyncFinding, SyncFindings},
+    os::hidden,
     race::{RaceAccess, RaceFinding, SharedRaces},
     uninit::{UninitFinding, UninitFindings},
 };
@@ -282,7 +283,13 @@ static OBSERVER: OnceLock<Box<dyn Observer>> = OnceLock::new();
 
 /// Has `observer` told of all dispatches from now on; `false` if there is one already.
 pub fn observe(observer: Box<dyn Observer>) -> bool {
+    hidden::watch(host_touches);
     OBSERVER.set(observer).is_ok()
+}
+
+fn host_touches(address: u64, is_store: bool, pc: u64) -> bool {
+    let how = if is_store { How::Write } else { How::Read };
+    observer().is_some_and(|observer| observer.host_touches(address, how, pc))
 }
 
 /// Who is told.

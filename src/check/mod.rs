@@ -34,6 +34,7 @@ mod captured;
 mod code;
 mod command;
 mod commands;
+mod dispatched;
 mod drawing;
 mod finding;
 mod host;
@@ -43,6 +44,8 @@ mod made;
 mod needless;
 mod order;
 mod report;
+mod state;
+mod watcher;
 
 pub(crate) use self::{
     allocations::{Allocations, Left, know},

@@ -19,8 +19,6 @@ use std::{
 use libc::{c_int, c_void, siginfo_t};
 use parking_lot::Mutex;
 
-use crate::touched::{self, How};
-
 #[cfg(target_arch = "x86_64")]
 pub mod bar;
 /// Without a processor that can be stepped, what the host stores arrives at once.
@@ -72,6 +70,18 @@ static NEXT: Mutex<u64> = Mutex::new(START + MARGIN);
 static BEFORE: Before = OnceLock::new();
 
 type Before = OnceLock<libc::sigaction>;
+
+/// Told of what the host touches that is protected: the address, whether it is a store, and the instruction. It runs in the
+/// handler of the signal. Whether the access may go on: the page is [open] now.
+pub type Watcher = fn(u64, bool, u64) -> bool;
+
+static WATCHER: OnceLock<Watcher> = OnceLock::new();
+
+/// Has `watcher` told from now on.
+pub fn watch(watcher: Watcher) {
+    // There is one.
+    let _ = WATCHER.set(watcher);
+}
 
 /// From now on memory can be hidden.
 ///
@@ -232,22 +242,21 @@ unsafe fn pass_on(
 #[cfg(target_arch = "x86_64")]
 const WRITE: i64 = 1 << 1;
 
-/// The instruction that a signal came from, and what it was about to do.
+/// The instruction that a signal came from, and whether it was about to store.
 ///
 /// # Safety
 /// The context is the kernel's of a SIGSEGV.
 #[cfg(target_arch = "x86_64")]
-unsafe fn access(context: *mut c_void) -> (u64, How) {
+unsafe fn access(context: *mut c_void) -> (u64, bool) {
     // SAFETY: the caller's.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let how = if registers[libc::REG_ERR as usize] & WRITE != 0 { How::Write } else { How::Read };
     // CAST: registers are words without a sign.
-    (registers[libc::REG_RIP as usize] as u64, how)
+    (registers[libc::REG_RIP as usize] as u64, registers[libc::REG_ERR as usize] & WRITE != 0)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn access(_context: *mut c_void) -> (u64, How) {
-    (0, How::Read)
+unsafe fn access(_context: *mut c_void) -> (u64, bool) {
+    (0, false)
 }
 
 /// # Safety
@@ -262,8 +271,8 @@ unsafe extern "C" fn on_segv(signal: c_int, info: *mut siginfo_t, context: *mut 
             return;
         }
         // SAFETY: the kernel's context of this signal.
-        let (pc, how) = unsafe { access(context) };
-        if touched::observer().is_some_and(|observer| observer.host_touches(address, how, pc)) {
+        let (pc, is_store) = unsafe { access(context) };
+        if WATCHER.get().is_some_and(|watcher| watcher(address, is_store, pc)) {
             return;
         }
         let mut line = Line::default();

@@ -222,16 +222,17 @@ fn judge(
 
 /// Whether a checked run has found what the client's row says.
 fn judge_findings(client: &Client, found: &str) -> std::result::Result<(), String> {
-    let others: Vec<_> =
-        found.lines().filter(|line| line.split('\t').next() != Some(client.finding)).collect();
-    match others.first() {
-        Some(other) => {
+    fn rule(line: &str) -> &str {
+        line.split('\t').next().unwrap_or_default()
+    }
+    let others: Vec<_> = found.lines().filter(|line| !client.findings.contains(&rule(line))).collect();
+    let missing = client.findings.iter().find(|known| !found.lines().any(|line| rule(line) == **known));
+    match (others.first(), missing) {
+        (Some(other), _) => {
             Err(format!("{} findings that its row does not know, such as {other:?}", others.len()))
         }
-        None if found.is_empty() != client.finding.is_empty() => {
-            Err(format!("no finding of {:?}, which its row says", client.finding))
-        }
-        None => Ok(()),
+        (None, Some(missing)) => Err(format!("no finding of {missing:?}, which its row says")),
+        (None, None) => Ok(()),
     }
 }
 

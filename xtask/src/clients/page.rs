@@ -52,8 +52,9 @@ fn text() -> Result<String> {
     let _ = write!(text, "\n- {}.\n\n{NULL}\n", runs.join(";\n- "));
     let checked = |run: &Run| if let Way::Checked(tools) = run.way { Some(tools) } else { None };
     for tools in RUNS.iter().filter_map(checked) {
-        let found = CLIENTS.iter().filter(|client| !client.finding.is_empty());
-        let found: Vec<_> = found.map(|client| format!("{} ({})", client.name, client.finding)).collect();
+        let found = CLIENTS.iter().filter(|client| !client.findings.is_empty());
+        let found: Vec<_> =
+            found.map(|client| format!("{} ({})", client.name, client.findings.join(", "))).collect();
         let _ = writeln!(
             text,
             "Checked is by `aqlipse check {tools}` ([check.md](check.md)): it finds nothing but in {}.",

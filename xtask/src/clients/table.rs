@@ -19,8 +19,8 @@ pub struct Client {
     pub checks: usize,
     /// How it makes graphs; empty if it makes none.
     pub graphs: &'static str,
-    /// The rule of `aqlipse check` that it breaks; empty if it breaks none.
-    pub finding: &'static str,
+    /// The rules of `aqlipse check` that it breaks.
+    pub findings: &'static [&'static str],
     /// What it cannot do here, and why; empty if nothing is known.
     pub lacks: &'static str,
     /// Whether it is part of `cargo xtask test`.
@@ -121,17 +121,27 @@ pub const CLIENTS: [Client; 12] = [
         variables: &[("ROCM_PATH", "{rocm}")],
         checks: 10,
         graphs: "kernel nodes of `@qd.kernel(graph=True)`",
-        // It frees memory of a pool by `hipFree`, which waits for nothing, behind kernels that nobody has waited for.
-        finding: "memory/unordered-free",
+        // It frees memory of a pool by `hipFree`, which waits for nothing, behind kernels that nobody has waited for. Its arguments
+        // lie one behind the other without regard to alignment, so that pointers behind a word of 4 bytes arrive in halves.
+        findings: &["memory/unordered-free", "memory/argument"],
         ..PLAIN
     },
-    Client { name: "hashcat", source: Source::Debian(&["hashcat"]), checks: 4, ..PLAIN },
+    Client {
+        name: "hashcat",
+        source: Source::Debian(&["hashcat"]),
+        checks: 4,
+        // A kernel zeros a variable that is constant for kernels.
+        findings: &["memory/constant"],
+        ..PLAIN
+    },
     Client {
         name: "rocsparse",
         source: Source::Debian(&["librocsparse0"]),
         only: Some("gfx90a"),
         checks: 6,
         graphs: "captures",
+        // A loop of a product has barriers, and lanes of a wave go through it a different number of times.
+        findings: &["sync/divergent-barrier"],
         lacks: "gfx942, for which Debian's has no kernels",
         ..PLAIN
     },
@@ -167,7 +177,7 @@ const PLAIN: Client = Client {
     only: None,
     checks: 0,
     graphs: "",
-    finding: "",
+    findings: &[],
     lacks: "",
     fast: false,
 };

@@ -23,10 +23,7 @@ use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use parking_lot::Mutex;
 
 use super::{Before, access, handle, of_device, pass_on, protect};
-use crate::{
-    os::{Mapping, PAGE},
-    touched::How,
-};
+use crate::os::{Mapping, PAGE};
 
 const PAGE_BYTES: u64 = PAGE as u64;
 /// The processor executes one instruction and traps (EFLAGS.TF).
@@ -246,7 +243,7 @@ pub fn settled() {
 /// `context` is the kernel's of a SIGSEGV for `address`.
 pub(super) unsafe fn on_fault(address: u64, context: *mut ucontext_t) -> bool {
     // SAFETY: the caller's.
-    let is_store = unsafe { access(context.cast()) }.1 == How::Write;
+    let (_, is_store) = unsafe { access(context.cast()) };
     // SAFETY: the caller's.
     let registers = unsafe { &mut (*context).uc_mcontext.gregs };
     let page = address & !(PAGE_BYTES - 1);
