@@ -68,19 +68,22 @@ impl Closed {
     /// Opens what is closed for some commands; returns those.
     pub(super) fn open(&mut self, is_over: impl Fn(&InFlight) -> bool) -> Vec<InFlight> {
         let over: Vec<InFlight> = self.0.extract_if(.., |one| is_over(one)).collect();
-        over.iter().for_each(|one| self.protect(&one.pages));
+        for one in &over {
+            self.protect(&one.pages);
+        }
         IS_ANY.store(!self.0.is_empty(), Ordering::Relaxed);
         over
     }
 
-    /// Closes of these pages what the commands ask for that are left, and opens the rest.
-    fn protect(&self, pages: &Range<u64>) {
-        open(pages.clone(), HostAccess::ReadWrite);
+    /// Closes of these pages what the commands ask for that are left, and opens the rest; whether that was possible.
+    pub(super) fn protect(&self, pages: &Range<u64>) -> bool {
+        let is_open = open(pages.clone(), HostAccess::ReadWrite);
         for access in [HostAccess::Read, HostAccess::None] {
             for one in self.0.iter().filter(|one| one.access() == access) {
                 open(one.pages.start.max(pages.start)..one.pages.end.min(pages.end), access);
             }
         }
+        is_open
     }
 }
 

@@ -148,7 +148,7 @@ impl State {
         let met = self.closed.open(|one| one.forbids(address, how));
         // Another thread may have opened it meanwhile.
         if met.is_empty() && host::is_hosts(address) {
-            return true;
+            return self.closed.protect(&host::page_of(address));
         }
         let is_open = !met.is_empty() || host::open(host::page_of(address), HostAccess::ReadWrite);
         let Some(frames) = Site::interrupted(pc).map(|site| site.look_up().frames) else { return is_open };
