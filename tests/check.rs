@@ -149,6 +149,23 @@ fn accesses_of_lds_and_memory_that_nothing_orders_are_found() {
 }
 
 #[test]
+fn writes_of_the_same_value_are_told_apart() {
+    let Some(corpus) = Corpus::of("race") else { return };
+    let race = corpus.check(&[], &["the_same_value"]).run();
+    assert!(race.status.success() && race.stderr.contains("check race: 0 found"), "{}", says(&race));
+    let corpus = Corpus { tool: "same-value", ..corpus };
+    let same = corpus.check(&[], &["the_same_value"]).run();
+    let is_told = same.stderr.contains("write the same value to the same bytes of LDS")
+        && same.stderr.contains("check same-value: 1 found");
+    assert!(same.status.code() == Some(FOUND) && is_told, "{}", says(&same));
+    // Different values are a race, which nobody has asked for here, and a barrier orders both.
+    let defect = corpus.check(&[], &["the_same_value", "defect"]).run();
+    assert!(defect.stderr.contains("check same-value: 0 found"), "{}", says(&defect));
+    let ordered = corpus.check(&[], &["reverse"]).run();
+    assert!(ordered.stderr.contains("check same-value: 0 found"), "{}", says(&ordered));
+}
+
+#[test]
 fn lanes_and_waves_that_do_not_come_together_are_found() {
     let Some(corpus) = Corpus::of("sync") else { return };
     corpus.holds(42, &["", "1"]);

@@ -49,7 +49,8 @@ impl fmt::Display for Tools {
 #[derive(Debug, Args)]
 pub struct Check {
     /// What to look for, with commas between: graph, init, leak, memory, race, sync; all
-    /// of these; or edges that no data needs: edges
+    /// of these; or what is mostly no fault: edges that no data needs (edges), writes of the same value that nothing
+    /// orders (same-value)
     tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
@@ -309,6 +310,7 @@ fn short(rule: &str) -> &'static str {
         "init/address" => "An address depends on bytes that nothing has written.",
         "init/result" => "A result that is stored depends on bytes that nothing has written.",
         "init/copied" => "What nothing has written is copied to the host.",
+        "race/same-value" => "Two waves write the same value to the same bytes, and nothing orders them.",
         "edges/needless" => "An edge puts nodes in an order that no data needs.",
         "memory/host" => "The host touches memory of a device.",
         "graph/host" => "The host touches what a command in flight touches, too.",

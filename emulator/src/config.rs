@@ -35,6 +35,8 @@ pub struct Config {
     pub observed: bool,
     /// Whether it is told as well of accesses of LDS and memory that nothing orders, which takes more time.
     pub observed_races: bool,
+    /// Whether it is told as well of writes of the same value that nothing orders, where it is told of such accesses.
+    pub observed_same_values: bool,
     /// Whether it is told as well of accesses beyond the LDS and the scratch that a dispatch has asked for. Before each block of
     /// memory are [`FRONT`](crate::FRONT) bytes then that are in none.
     pub observed_bounds: bool,
@@ -63,6 +65,7 @@ impl Default for Config {
             hardware: Hardware::default(),
             observed: false,
             observed_races: false,
+            observed_same_values: false,
             observed_bounds: false,
             observed_sync: false,
             observed_host: false,
@@ -154,8 +157,9 @@ impl Config {
         // What is left at the end the devices have no part in.
         let tools = given("AQLIPSE_CHECK").unwrap_or_default();
         let asks = |words: &[&str]| tools.split(',').any(|tool| words.contains(&tool.trim()));
-        config.observed = asks(&["edges", "graph", "init", "memory", "race", "sync", "all"]);
-        config.observed_races = asks(&["race", "all"]);
+        config.observed = asks(&["edges", "graph", "init", "memory", "race", "same-value", "sync", "all"]);
+        config.observed_races = asks(&["race", "same-value", "all"]);
+        config.observed_same_values = asks(&["same-value"]);
         config.observed_bounds = asks(&["memory", "all"]);
         config.observed_host = asks(&["graph", "memory", "all"]);
         config.observed_sync = asks(&["sync", "all"]);

@@ -39,6 +39,8 @@ pub enum RaceKind {
     Waves,
     /// Two lanes of one instruction write different values to a byte.
     Lanes,
+    /// Two waves write the same value to a byte, and neither write is before the other.
+    SameValue,
     /// The access leaves the bytes of LDS that the dispatch has asked for, or those of scratch that its lane has.
     Outside,
 }
@@ -143,6 +145,8 @@ impl Races {
 pub(crate) struct RaceWatch {
     /// Accesses that nothing orders.
     pub(crate) order: bool,
+    /// Writes of the same value that nothing orders, besides.
+    pub(crate) same_values: bool,
     /// Accesses beyond LDS and scratch.
     pub(crate) bounds: bool,
 }

@@ -53,7 +53,8 @@ impl Checker {
         let config = Config::from_env().and_then(|config| {
             emulator::configure(Config {
                 observed: true,
-                observed_races: tools.contains(&Tool::Race),
+                observed_races: [Tool::Race, Tool::SameValue].iter().any(|tool| tools.contains(tool)),
+                observed_same_values: tools.contains(&Tool::SameValue),
                 observed_bounds: tools.contains(&Tool::Memory),
                 observed_sync: tools.contains(&Tool::Sync),
                 observed_uninit: tools.contains(&Tool::Init),
@@ -159,7 +160,7 @@ pub(crate) fn submitted(
 /// Whether it is watched from when to when there are allocations.
 #[inline(always)]
 pub(crate) fn watches_allocations() -> bool {
-    checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race, Tool::Sync])
+    checked::is_any_on(&[Tool::Memory, Tool::Init, Tool::Race, Tool::SameValue, Tool::Sync])
 }
 
 /// Takes note of memory of the device in which allocations will begin: what is in none must not be touched, nor the bytes before

@@ -5,8 +5,8 @@
 use std::{ops::Range, sync::Arc};
 
 use emulator::{
-    Awaited, Deadlock, Dispatched, How, RaceByte, RaceFinding, Refused, SyncFinding, Touched, UninitByte,
-    UninitFinding, UninitKind,
+    Awaited, Deadlock, Dispatched, How, RaceByte, RaceFinding, RaceKind, Refused, SyncFinding, Touched,
+    UninitByte, UninitFinding, UninitKind,
 };
 
 use super::{
@@ -119,6 +119,14 @@ impl State {
                 }
                 RaceByte::Memory(_) => continue,
             };
+            let tool = match kind {
+                RaceKind::Outside => Tool::Memory,
+                RaceKind::SameValue => Tool::SameValue,
+                RaceKind::Waves | RaceKind::Lanes => Tool::Race,
+            };
+            if !checked::is_on(tool) {
+                continue;
+            }
             let instruction = |access| instruction(dispatch, access);
             let (access, other) = (instruction(access), other.map(instruction));
             let (place, what) = named();

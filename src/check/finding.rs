@@ -378,12 +378,13 @@ fn fault_rule(fault: AccessFault) -> &'static str {
     }
 }
 
-const RACE_KINDS: [RaceKind; 3] = [RaceKind::Waves, RaceKind::Lanes, RaceKind::Outside];
+const RACE_KINDS: [RaceKind; 4] = [RaceKind::Waves, RaceKind::Lanes, RaceKind::SameValue, RaceKind::Outside];
 
 fn race_rule(kind: RaceKind) -> &'static str {
     match kind {
         RaceKind::Waves => "race/waves",
         RaceKind::Lanes => "race/lanes",
+        RaceKind::SameValue => "race/same-value",
         RaceKind::Outside => "memory/outside",
     }
 }
@@ -425,6 +426,7 @@ impl Finding {
             | Self::Argument { .. }
             | Self::Host { .. }
             | Self::Race { kind: RaceKind::Outside, .. } => Tool::Memory,
+            Self::Race { kind: RaceKind::SameValue, .. } => Tool::SameValue,
             Self::Race { .. } => Tool::Race,
             Self::Sync { .. } | Self::Deadlock { .. } => Tool::Sync,
             Self::Leak { .. } => Tool::Leak,

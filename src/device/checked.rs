@@ -32,6 +32,8 @@ pub enum Tool {
     Memory,
     /// Accesses of one kernel to LDS or memory that nothing orders.
     Race,
+    /// Writes of the same value by different waves that nothing orders. They are mostly no fault, and `all` does not look for them.
+    SameValue,
     /// Barriers that lanes or waves go past, and lanes that use what they read from others that are off.
     Sync,
 }
@@ -39,6 +41,9 @@ pub enum Tool {
 impl Tool {
     /// All that find faults.
     pub const ALL: [Self; 6] = [Self::Graph, Self::Init, Self::Leak, Self::Memory, Self::Race, Self::Sync];
+
+    /// Those that find what may be no fault, and that `all` does not stand for.
+    pub const ASKED: [Self; 2] = [Self::Edges, Self::SameValue];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -49,6 +54,7 @@ impl Tool {
             Self::Leak => "leak",
             Self::Memory => "memory",
             Self::Race => "race",
+            Self::SameValue => "same-value",
             Self::Sync => "sync",
         }
     }
@@ -56,8 +62,8 @@ impl Tool {
     /// Whether it must know what kernels touch, which only the emulated device says.
     pub fn watches_devices(self) -> bool {
         match self {
-            Self::Graph | Self::Edges | Self::Init | Self::Memory | Self::Race | Self::Sync => true,
             Self::Leak => false,
+            _ => true,
         }
     }
 
@@ -70,7 +76,7 @@ impl FromStr for Tool {
     type Err = String;
 
     fn from_str(word: &str) -> std::result::Result<Self, String> {
-        let tools = || Self::ALL.into_iter().chain([Self::Edges]);
+        let tools = || Self::ALL.into_iter().chain(Self::ASKED);
         let words = || tools().map(Self::word).collect::<Vec<_>>().join(", ");
         let found = tools().find(|tool| tool.word() == word);
         found.ok_or_else(|| format!("{word:?} is none of {}, all", words()))
@@ -126,8 +132,7 @@ pub(crate) fn is_any_on(tools: &[Tool]) -> bool {
 /// devices are watched.
 #[cold]
 pub(crate) fn no_arguments() -> &'static [u8] {
-    let watched =
-        Tool::ALL.into_iter().chain([Tool::Edges]).any(|tool| tool.watches_devices() && is_on(tool));
+    let watched = Tool::ALL.into_iter().chain(Tool::ASKED).any(|tool| tool.watches_devices() && is_on(tool));
     if watched { &[0] } else { &[] }
 }
 
@@ -138,7 +143,7 @@ pub(crate) fn no_arguments() -> &'static [u8] {
 pub(super) fn wanted(backend: Backend) -> Result<bool> {
     GIVEN.as_ref().map_err(|text| Error::NotInitialized(text.clone()))?;
     let watching =
-        Tool::ALL.into_iter().chain([Tool::Edges]).find(|tool| is_on(*tool) && tool.watches_devices());
+        Tool::ALL.into_iter().chain(Tool::ASKED).find(|tool| is_on(*tool) && tool.watches_devices());
     if let Some(tool) = watching.filter(|_| backend != Backend::Emulated) {
         let text = "only the emulated device says what kernels touch (AQLIPSE_DEVICE=emulated)";
         return Err(Error::NotInitialized(format!("{CHECK_VARIABLE}={}: {text}", tool.word())));

@@ -57,6 +57,8 @@ pub struct Device {
     pub observed: bool,
     /// See [`Config::observed_races`](crate::Config::observed_races).
     pub observed_races: bool,
+    /// See [`Config::observed_same_values`](crate::Config::observed_same_values).
+    pub observed_same_values: bool,
     /// See [`Config::observed_bounds`](crate::Config::observed_bounds).
     pub observed_bounds: bool,
     /// See [`Config::observed_host`](crate::Config::observed_host).
@@ -98,6 +100,7 @@ impl Device {
             hardware: config.hardware.clone(),
             observed: config.observed,
             observed_races: config.observed_races,
+            observed_same_values: config.observed_same_values,
             observed_bounds: config.observed_bounds,
             observed_host: config.observes_host(),
             observed_sync: config.observed_sync,

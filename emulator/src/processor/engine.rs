@@ -503,7 +503,11 @@ impl Engine {
         let order = self.random.as_mut().map(Random::next);
         let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
         let watches = Watches {
-            races: RaceWatch { order: self.device.observed_races, bounds: self.device.observed_bounds },
+            races: RaceWatch {
+                order: self.device.observed_races,
+                same_values: self.device.observed_same_values,
+                bounds: self.device.observed_bounds,
+            },
             sync: self.device.observed_sync.then_some(patience),
             uninit: self.device.observed_uninit,
         };

@@ -104,6 +104,15 @@ impl Event {
         }
     }
 
+    /// Whether both store the same, and not both by atomics.
+    fn stores_the_same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.access, &other.access);
+        a.how == How::Write
+            && b.how == How::Write
+            && !(a.is_atomic_store && b.is_atomic_store)
+            && !self.differs(other)
+    }
+
     /// Whether two stores leave different values.
     fn differs(&self, other: &Self) -> bool {
         let is_unknown = self.access.is_unknown || other.access.is_unknown;
@@ -126,6 +135,8 @@ impl Event {
 pub(super) enum Meeting {
     /// They conflict.
     Conflict,
+    /// They store the same value.
+    SameValue,
     /// They are of one instruction and store different values.
     SameInstruction,
     /// It is the load that an atomic of the same wave begins a loop with, which compares.
@@ -157,11 +168,13 @@ impl Cell {
     }
 
     /// Notes an access, and tells `found` of those that it conflicts with and that `is_before` does not say to be before it, and
-    /// of others of its wave: the other access, the bytes of the dword, and what it is to this.
+    /// of others of its wave: the other access, the bytes of the dword, and what it is to this. If it `wants_same`, also of stores of
+    /// the same value.
     pub(super) fn touch(
         &mut self,
         event: Event,
         span: &Span,
+        wants_same: bool,
         is_before: &mut impl FnMut(&Event) -> bool,
         mut found: impl FnMut(&Event, u8, Meeting),
     ) {
@@ -184,6 +197,8 @@ impl Cell {
                 }
             } else if event.conflicts(other) && !is_before(other) {
                 found(other, common, Meeting::Conflict);
+            } else if wants_same && event.stores_the_same(other) && !is_before(other) {
+                found(other, common, Meeting::SameValue);
             }
         }
         match self {

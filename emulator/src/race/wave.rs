@@ -337,7 +337,8 @@ impl Racing {
                 for span in spans {
                     let found =
                         |other: &Event, mask, meeting| unordered.push((*other, span.at, mask, meeting));
-                    page[Memory::place(span.at)].touch(event, span, &mut is_before, found);
+                    let same = self.watch.same_values;
+                    page[Memory::place(span.at)].touch(event, span, same, &mut is_before, found);
                 }
             }
         }
@@ -348,8 +349,10 @@ impl Racing {
         for (other, at, mask, meeting) in unordered {
             match meeting {
                 Meeting::LoopLoad => self.shared.know_loop(other.access.pc),
-                Meeting::Conflict if self.is_behind(in_memory, &access, &other) => {}
-                _ => self.tell(in_memory, [&event, &other], at, mask, meeting == Meeting::SameInstruction),
+                Meeting::SameInstruction => self.tell(RaceKind::Lanes, in_memory, [&event, &other], at, mask),
+                _ if self.is_behind(in_memory, &access, &other) => {}
+                Meeting::Conflict => self.tell(RaceKind::Waves, in_memory, [&event, &other], at, mask),
+                Meeting::SameValue => self.tell(RaceKind::SameValue, in_memory, [&event, &other], at, mask),
             }
         }
         self.poll(in_memory, &access, spans);
@@ -382,7 +385,7 @@ impl Racing {
         }
     }
 
-    fn tell(&self, in_memory: bool, [event, other]: [&Event; 2], at: u64, mask: u8, is_same: bool) {
+    fn tell(&self, kind: RaceKind, in_memory: bool, [event, other]: [&Event; 2], at: u64, mask: u8) {
         let waves = self.group.waves.end - self.group.waves.start;
         let named = |event: &Event| RaceAccess {
             workgroup: (event.wave / waves.max(1)).into(),
@@ -392,7 +395,7 @@ impl Racing {
         };
         let first = (at & !3) + u64::from(mask.trailing_zeros());
         self.shared.add(RaceFinding {
-            kind: if is_same { RaceKind::Lanes } else { RaceKind::Waves },
+            kind,
             access: named(event),
             other: Some(named(other)),
             // CAST: LDS has 64 KiB.

@@ -163,6 +163,12 @@ impl fmt::Display for Finding {
                             "waves of {place} ({what}) touch the same bytes of LDS, and no barrier is between"
                         )?;
                     }
+                    RaceKind::SameValue => {
+                        write!(
+                            f,
+                            "waves of {place} ({what}) write the same value to the same bytes of {bytes}, and nothing orders them"
+                        )?;
+                    }
                     RaceKind::Lanes => {
                         write!(
                             f,
@@ -180,7 +186,7 @@ impl fmt::Display for Finding {
                 }
                 let accesses: Vec<_> = match kind {
                     RaceKind::Lanes => vec![access_at(access)],
-                    RaceKind::Waves | RaceKind::Outside => accesses.collect(),
+                    RaceKind::Waves | RaceKind::SameValue | RaceKind::Outside => accesses.collect(),
                 };
                 write!(f, "\n    {}, first ", accesses.join(", "))?;
                 let times = if *kind == RaceKind::Outside { "accesses" } else { "bytes" };
