@@ -80,7 +80,7 @@ impl Default for Config {
 #[non_exhaustive]
 pub enum ConfigError {
     /// `AQLIPSE_EMULATE` names a device that does not exist.
-    #[error("AQLIPSE_EMULATE: {0:?} is no device (gfx90a and gfx942 are, as is 2xgfx942)")]
+    #[error("AQLIPSE_EMULATE: {0:?} is no device (gfx90a, gfx942 and gfx950 are, as is 2xgfx942)")]
     Device(String),
     /// No device, or too many.
     #[error("AQLIPSE_EMULATE asks for {0} devices; 1 to {MAX_DEVICES} can be had")]
@@ -205,6 +205,7 @@ fn parse_devices(text: &str) -> Result<Vec<Target>, ConfigError> {
         let target = match name {
             "gfx90a" => Target::Gfx90a,
             "gfx942" => Target::Gfx942,
+            "gfx950" => Target::Gfx950,
             _ => return Err(unknown()),
         };
         let total = count.saturating_add(devices.len() as u64);

@@ -114,7 +114,7 @@ impl Workgroup {
             match group.as_ref().zip(resources.notes.as_ref()) {
                 Some((group, notes)) => {
                     let (racing, watch) = (wave.racing.get_or_insert_default(), resources.watches.races);
-                    racing.begin(group, number, &notes.races, watch, resources.target == Target::Gfx942);
+                    racing.begin(group, number, &notes.races, watch, resources.target.is_gfx940());
                 }
                 None => wave.racing = None,
             }

@@ -3,6 +3,7 @@
 mod agent;
 mod gfx90a;
 mod gfx942;
+mod gfx950;
 mod tally;
 
 pub use agent::{Device, Image, take};
@@ -84,6 +85,7 @@ pub fn card(target: Target) -> &'static Card {
     match target {
         Target::Gfx90a => &gfx90a::MI210,
         Target::Gfx942 => &gfx942::MI300X,
+        Target::Gfx950 => &gfx950::MI355X,
     }
 }
 
@@ -105,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_card_describes_the_target_that_it_is_listed_under() {
-        for target in [Target::Gfx90a, Target::Gfx942] {
+        for target in Target::ALL {
             let card = card(target);
             assert_eq!(card.target, target);
             assert!(card.isa.contains(card.name), "{} / {}", card.isa, card.name);

@@ -46,6 +46,18 @@ pub enum Target {
     Gfx90a,
     /// MI300.
     Gfx942,
+    /// MI350.
+    Gfx950,
+}
+
+impl Target {
+    /// All that there are.
+    pub const ALL: [Self; 3] = [Self::Gfx90a, Self::Gfx942, Self::Gfx950];
+
+    /// Whether it has what came with gfx940, as LLVM calls it: other cache bits, matrix instructions and loads to LDS.
+    pub const fn is_gfx940(self) -> bool {
+        matches!(self, Self::Gfx942 | Self::Gfx950)
+    }
 }
 
 /// The targets that have an instruction.
@@ -57,17 +69,16 @@ impl Targets {
     pub const GFX90A: Self = Self(1);
     /// gfx942 only.
     pub const GFX942: Self = Self(2);
-    /// gfx90a and gfx942.
-    pub const BOTH: Self = Self(3);
+    /// gfx950 only.
+    pub const GFX950: Self = Self(4);
+    /// gfx942 and gfx950.
+    pub const GFX940: Self = Self(6);
+    /// All.
+    pub const ALL: Self = Self(7);
 
     /// Whether `target` has the instruction.
     pub const fn has(self, target: Target) -> bool {
-        self.0
-            & (match target {
-                Target::Gfx90a => 1,
-                Target::Gfx942 => 2,
-            })
-            != 0
+        self.0 >> target as u8 & 1 != 0
     }
 }
 

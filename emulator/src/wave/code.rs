@@ -166,7 +166,7 @@ static NOTHING: Row = Row {
     family: Family::Sopp,
     opcode: u16::MAX,
     name: "",
-    targets: Targets::BOTH,
+    targets: Targets::ALL,
     shape: Shape { dst: Ty::No, sdst: Ty::No, src: [Ty::No; 3], flags: 0 },
 };
 

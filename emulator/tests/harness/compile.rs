@@ -59,6 +59,7 @@ fn versioned(source: &str, target: Target, level: Level, version: u32) -> Option
     let processor = match target {
         Target::Gfx90a => "gfx90a",
         Target::Gfx942 => "gfx942",
+        Target::Gfx950 => "gfx950",
     };
     let arch = format!("--offload-arch={processor}");
     let version = format!("-mcode-object-version={version}");

@@ -6,6 +6,7 @@ use emulator::isa::{Family, Target, flag, table};
 
 const GFX90A: &str = include_str!("../data/isa/gfx90a.tsv");
 const GFX942: &str = include_str!("../data/isa/gfx942.tsv");
+const GFX950: &str = include_str!("../data/isa/gfx950.tsv");
 
 /// Instructions beyond the golden list, which was taken with the GDS bit clear.
 const GDS_ONLY: [(u16, &str); 6] = [
@@ -26,6 +27,7 @@ fn golden(target: Target) -> Opcodes {
     let text = match target {
         Target::Gfx90a => GFX90A,
         Target::Gfx942 => GFX942,
+        Target::Gfx950 => GFX950,
     };
     let mut opcodes = Opcodes::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {

@@ -31,6 +31,7 @@ pub fn processor(target: Target) -> &'static str {
     match target {
         Target::Gfx90a => "gfx90a",
         Target::Gfx942 => "gfx942",
+        Target::Gfx950 => "gfx950",
     }
 }
 

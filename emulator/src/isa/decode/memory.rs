@@ -105,8 +105,8 @@ pub fn flat(f: &Fetch) -> Decoded {
         _ => {
             let off = saddr == SADDR_OFF;
             // The address register counts on gfx942 if bit 13 (SVE) says so, before where saddr is off.
-            let has_vaddr = if f.target == Target::Gfx942 { bit13 } else { off };
-            require(f.target == Target::Gfx942 || !bit13 || lds, row)?;
+            let has_vaddr = if f.target.is_gfx940() { bit13 } else { off };
+            require(f.target.is_gfx940() || !bit13 || lds, row)?;
             if has_vaddr {
                 inst.src[0] = vgpr(address);
             }
@@ -121,7 +121,7 @@ pub fn flat(f: &Fetch) -> Decoded {
     }
     let no_register = lds || shape.has(flag::LDS) && shape.dst == Ty::No;
     require(!acc || !no_register, row)?;
-    if f.target == Target::Gfx942 && shape.has(flag::FLOAT) && returns && acc {
+    if f.target.is_gfx940() && shape.has(flag::FLOAT) && returns && acc {
         // The AGPR forms that return are those of gfx90a, without scc for doubles and without global singles.
         require(if shape.dst == Ty::B64 { !scc } else { family == Family::Flat }, row)?;
     }
@@ -138,7 +138,7 @@ pub fn mubuf(f: &Fetch) -> Decoded {
         let inst = f.inst8(row)?;
         require(f.lo(13, 12) == 0 && f.lo(16, 16) == 0 && bits(inst.word1, 23, 23) == 0, row)?;
         // The scope bits exist on gfx942; buffer_wbl2 of gfx90a ignores them.
-        require(f.target == Target::Gfx942 || row.name == "buffer_wbl2" || f.lo(15, 14) == 0, row)?;
+        require(f.target.is_gfx940() || row.name == "buffer_wbl2" || f.lo(15, 14) == 0, row)?;
         return Ok(inst);
     }
     let lds = f.lo(16, 16) != 0;

@@ -136,13 +136,8 @@ struct Index {
 
 impl Index {
     fn of(target: Target) -> &'static Self {
-        static GFX90A: OnceLock<Box<Index>> = OnceLock::new();
-        static GFX942: OnceLock<Box<Index>> = OnceLock::new();
-        let cell = match target {
-            Target::Gfx90a => &GFX90A,
-            Target::Gfx942 => &GFX942,
-        };
-        cell.get_or_init(|| {
+        static INDEXES: [OnceLock<Box<Index>>; Target::ALL.len()] = [const { OnceLock::new() }; _];
+        INDEXES[target as usize].get_or_init(|| {
             let mut index = Box::new(Self { families: [[None; OPCODES]; table::TABLES.len()] });
             for (family, rows) in &table::TABLES {
                 for row in rows.iter().filter(|row| row.targets.has(target)) {

@@ -96,7 +96,7 @@ fn swizzle(offset: u32) -> String {
 fn cache(text: &mut Text, target: Target, glc: bool, slc: bool, scc: bool) {
     let names = match target {
         Target::Gfx90a => ["glc", "slc", "scc"],
-        Target::Gfx942 => ["sc0", "nt", "sc1"],
+        Target::Gfx942 | Target::Gfx950 => ["sc0", "nt", "sc1"],
     };
     text.flag(glc, names[0]);
     text.flag(slc, names[1]);
@@ -140,7 +140,7 @@ pub fn buffer(text: &mut Text, inst: &Inst, target: Target) {
         (bit(14), bit(17), bit(15), bit(16))
     };
     if shape.has(flag::CACHE) {
-        let scoped = target == Target::Gfx942;
+        let scoped = target.is_gfx940();
         return cache(text, target, scoped && glc, false, scoped && scc);
     }
     if inst.dst != Operand::NONE {

@@ -110,11 +110,11 @@ fn hwreg(imm: u32, target: Target) -> String {
         17 => "HW_REG_TBA_HI",
         18 => "HW_REG_TMA_LO",
         19 => "HW_REG_TMA_HI",
-        20 if target == Target::Gfx942 => "HW_REG_XCC_ID",
-        21 if target == Target::Gfx942 => "HW_REG_SQ_PERF_SNAPSHOT_DATA",
-        22 if target == Target::Gfx942 => "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-        23 if target == Target::Gfx942 => "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
-        24 if target == Target::Gfx942 => "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
+        20 if target.is_gfx940() => "HW_REG_XCC_ID",
+        21 if target.is_gfx940() => "HW_REG_SQ_PERF_SNAPSHOT_DATA",
+        22 if target.is_gfx940() => "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
+        23 if target.is_gfx940() => "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
+        24 if target.is_gfx940() => "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
         _ => "",
     };
     let register = if register.is_empty() { id.to_string() } else { register.to_owned() };

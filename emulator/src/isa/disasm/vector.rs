@@ -177,7 +177,7 @@ fn mfma(text: &mut Text, inst: &Inst, target: Target) {
     text.flag(cbsz != 0, &format!("cbsz:{cbsz}"));
     text.flag(abid != 0, &format!("abid:{abid}"));
     // gfx942 names what BLGP does to doubles: it negates.
-    if target == Target::Gfx942 && inst.row.shape.src[0] == Ty::F64 {
+    if target.is_gfx940() && inst.row.shape.src[0] == Ty::F64 {
         text.flag(blgp != 0, &list("neg", (0..3).map(|i| (blgp >> i & 1) as u8)));
     } else {
         text.flag(blgp != 0, &format!("blgp:{blgp}"));

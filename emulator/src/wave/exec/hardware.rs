@@ -1,9 +1,6 @@
 //! The hardware registers of `s_getreg` and `s_setreg` (MI200 ISA, 5.8).
 
-use crate::{
-    isa::Target,
-    wave::{Mode, Wave},
-};
+use crate::wave::{Mode, Wave};
 
 const MODE: u8 = 1;
 const STATUS: u8 = 2;
@@ -62,7 +59,7 @@ pub fn read(w: &Wave, register: u8) -> u32 {
         }
         TRAPSTS => w.trap_status,
         HW_ID => w.hardware_id,
-        XCC_ID if w.target == Target::Gfx942 => w.die,
+        XCC_ID if w.target.is_gfx940() => w.die,
         GPR_ALLOC => w.allocation,
         // LDS_SIZE in units of 64 dwords.
         LDS_ALLOC => w.lds_size.div_ceil(256) << 12,

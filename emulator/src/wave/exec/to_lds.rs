@@ -8,7 +8,7 @@ use super::{
     lds, scratch, shape,
 };
 use crate::{
-    isa::{Flow, Inst, Operand, Target},
+    isa::{Flow, Inst, Operand},
     wave::{FaultKind, Wave},
 };
 
@@ -25,7 +25,7 @@ impl Place {
     /// The place of a global or scratch instruction: M0[17:2] counts dwords on gfx942, M0[15:0] bytes on
     /// gfx90a.
     pub fn of_flat(w: &Wave, inst: &Inst) -> Self {
-        let mask = if w.target == Target::Gfx942 { 0x3_fffc } else { 0xffff };
+        let mask = if w.target.is_gfx940() { 0x3_fffc } else { 0xffff };
         Self((w.m0() & mask).wrapping_add_signed(inst.imm))
     }
 

@@ -29,8 +29,8 @@ impl Modifiers {
     /// The fields, if the instruction has them and their values mean something.
     pub(super) fn checked(inst: &Inst, target: Target, shape: Shape, product: Product) -> Option<Self> {
         let fields = Self::of(inst);
-        let gfx942 = target == Target::Gfx942;
-        if product.a == Format::F64 && gfx942 {
+        let gfx940 = target.is_gfx940();
+        if product.a == Format::F64 && gfx940 {
             // These ignore CBSZ and ABID; BLGP negates.
             return Some(fields);
         }
@@ -38,7 +38,7 @@ impl Modifiers {
         let permutes = match product.sum {
             _ if product.a == Format::F64 => false,
             Sum::Chain => true,
-            _ => !gfx942 || shape.blocks > 1,
+            _ => !gfx940 || shape.blocks > 1,
         };
         (broadcast && (permutes || fields.blgp == 0)).then_some(fields)
     }

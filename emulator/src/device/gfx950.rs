@@ -1,0 +1,34 @@
+//! AMD Instinct MI355X (figures of its data sheet; the clock of the memory is a quarter of the rate of a pin).
+
+use super::Card;
+use crate::isa::Target;
+
+pub(super) const MI355X: Card = Card {
+    target: Target::Gfx950,
+    name: "gfx950",
+    product: "AMD Instinct MI355X (emulated)",
+    isa: "amdgcn-amd-amdhsa--gfx950:sramecc+:xnack-",
+    chip_id: 0x75a3,
+    pci_class: 0x12_0000,
+    asic_revision: 1,
+    family_id: 141,
+    compute_units: 4,
+    simds_per_unit: 4,
+    waves_per_unit: 32,
+    shader_engines: 32,
+    dies: 8,
+    copy_engines: 2,
+    link_copy_engines: 14,
+    copy_count_bits: 22,
+    first_engine_for_uploads: false,
+    cacheline: 128,
+    caches: [32 << 10, 4 << 20, 256 << 20, 0],
+    engine_clock: 2400,
+    memory_clock: 2000,
+    memory_width: 8192,
+    local_memory: 288 << 30,
+    group_memory: 160 << 10,
+    timestamp_frequency: 100_000_000,
+    firmware: 177,
+    copy_firmware: 22,
+};
