@@ -21,6 +21,7 @@ pub use share::{Progress, Share, Worker};
 
 use crate::{
     convergence::{SyncFinding, SyncKind},
+    device::card,
     isa::Target,
     memory::{Snapshot, coherence::Origin},
     os::hidden,
@@ -30,7 +31,7 @@ use crate::{
         Fault, Surroundings, Wave,
         code::{self, Ranges},
     },
-    workgroup::{LDS_BYTES, LDS_GRANULE, Resources, Watches},
+    workgroup::{LDS_GRANULE, Resources, Watches},
 };
 use loader::KernelDescriptor;
 use registers::Registers;
@@ -102,8 +103,9 @@ impl Dispatch {
         if launch.workgroup.iter().any(|&n| u32::from(n) > MAX_WORKGROUP) || items > MAX_WORKGROUP {
             return Err(LaunchError::WorkgroupSize { items });
         }
-        if launch.group_bytes > LDS_BYTES {
-            return Err(LaunchError::GroupSegment { bytes: launch.group_bytes });
+        let most = card(environment.target).group_memory;
+        if launch.group_bytes > most {
+            return Err(LaunchError::GroupSegment { bytes: launch.group_bytes, most });
         }
         let scratch = (u64::from(launch.private_bytes) * 64).next_multiple_of(1024);
         if scratch > MAX_SCRATCH {

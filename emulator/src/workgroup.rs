@@ -17,8 +17,8 @@ use crate::{
 
 /// Dwords of instructions of one wave before the next one's turn.
 const TURN: u64 = 2048;
-/// Bytes of LDS that a workgroup can have.
-pub const LDS_BYTES: u32 = 64 * 1024;
+/// Bytes of LDS that a workgroup can have on the card that has most.
+pub const LDS_BYTES: u32 = 160 * 1024;
 /// LDS is given out in units of this many bytes.
 pub const LDS_GRANULE: u32 = 512;
 /// Rows of 256 bytes in an LDS buffer.

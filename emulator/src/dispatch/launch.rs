@@ -73,10 +73,12 @@ pub enum LaunchError {
     #[error("the grid has too many workgroups")]
     GridSize,
     /// More LDS than a workgroup can have.
-    #[error("{bytes} bytes of group memory (at most 65536)")]
+    #[error("{bytes} bytes of group memory (at most {most})")]
     GroupSegment {
         /// How much.
         bytes: u32,
+        /// What the card has.
+        most: u32,
     },
     /// More scratch than a work-item can have.
     #[error("{bytes} bytes of private memory per work-item (at most 131056)")]

@@ -41,7 +41,7 @@ pub(super) type Places<'a> = &'a dyn Fn(usize, u32) -> Place;
 pub(super) enum Data {
     /// Registers from this row on.
     Rows(usize),
-    /// As [`Data::Rows`], converted as a format says.
+    /// As [`Data::Rows`], converted as a format says or exchanged between lanes.
     Formatted(usize),
     /// LDS.
     Lds(to_lds::Place),
@@ -98,10 +98,20 @@ fn kind(row: &Row, action: Action) -> Kind {
     let atomic = matches!(action, Action::Exchange | Action::Atomic);
     let byte = has(&["ubyte", "sbyte", "_u8", "_i8", "_b8", "store_byte"]);
     let short = has(&["short", "_u16", "_i16", "_b16"]);
+    let rows = has(&["_tr_"]);
     let wide = has(&["_x2", "_b64", "_u64", "_i64", "_f64"]);
     match (byte, short) {
         _ if atomic && wide => Kind::B64,
         _ if atomic => Kind::B32,
+        _ if rows => {
+            if row.shape.dst == Ty::B96 {
+                Kind::B96
+            } else {
+                Kind::B64
+            }
+        }
+        _ if has(&["lds_dwordx3"]) => Kind::B96,
+        _ if has(&["lds_dwordx4"]) => Kind::B128,
         (true, _) => match (low, high, signed) {
             (_, true, false) => Kind::U8Hi,
             (_, true, true) => Kind::I8Hi,
@@ -216,7 +226,8 @@ pub(super) fn local(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
     }
     let returned = dst.filter(|_| action != Action::Load);
     let places = |lane, on| Place::Lds(at(lane, inst.imm as u32).wrapping_add(on));
-    each(&Part { action, kind, data: Data::Rows(row), returned, places: &places });
+    let data = if name.contains("_tr_") { Data::Formatted(row) } else { Data::Rows(row) };
+    each(&Part { action, kind, data, returned, places: &places });
 }
 
 /// Tells `each` what an instruction of FLAT, GLOBAL or SCRATCH accesses.
@@ -259,7 +270,7 @@ pub(super) fn flat(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
     };
     let (action, kind) = described(row);
     let moved = match action {
-        Action::Load if inst.dst == Operand::NONE => Data::Lds(to_lds::Place::of_flat(wave, inst)),
+        Action::Load if inst.dst == Operand::NONE => Data::Lds(to_lds::Place::of_flat(wave, inst, kind)),
         Action::Load => Data::Rows(register(inst.dst)),
         _ => Data::Rows(register(data)),
     };
@@ -290,7 +301,7 @@ pub(super) fn buffer(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) 
     let first = register(inst.dst);
     let is_lds = action == Action::Load && inst.word0 & 1 << 16 != 0 || row.name.contains("_lds_");
     let data = match is_lds {
-        true => Data::Lds(to_lds::Place::of_buffer(wave, inst)),
+        true => Data::Lds(to_lds::Place::of_buffer(wave, inst, kind)),
         false if is_formatted => Data::Formatted(first),
         false => Data::Rows(first),
     };

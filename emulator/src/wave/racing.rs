@@ -177,7 +177,8 @@ impl Look<'_> {
         }
         if let Data::Lds(place) = part.data {
             let lanes = shape::lanes(self.wave.exec).filter_map(|lane| place.lane(self.wave, lane));
-            let spans: Vec<_> = lanes.map(|at| Span { at: at.into(), bytes: 4, value: 0 }).collect();
+            let spans: Vec<_> =
+                lanes.map(|at| Span { at: at.into(), bytes: place.bytes(), value: 0 }).collect();
             let how = if how == How::Read { How::Write } else { How::Read };
             let mut access = Access::new(how, self.pc);
             access.is_unknown = true;

@@ -132,6 +132,10 @@ macro_rules! ds { ($rows:ident) => { $rows! { DS, Ds,
     190, "ds_append",               ALL,    B32 = [],               0,       Some(ds::ds_append);
     222, "ds_write_b96",            ALL,    No = [B32, B96],        0,       Some(ds::ds_write_b96);
     223, "ds_write_b128",           ALL,    No = [B32, B128],       0,       Some(ds::ds_write_b128);
+    224, "ds_read_b64_tr_b4",       GFX950, B64 = [B32],            0,       Some(transposed::ds_read_b64_tr_b4);
+    225, "ds_read_b96_tr_b6",       GFX950, B96 = [B32],            0,       Some(transposed::ds_read_b96_tr_b6);
+    226, "ds_read_b64_tr_b8",       GFX950, B64 = [B32],            0,       Some(transposed::ds_read_b64_tr_b8);
+    227, "ds_read_b64_tr_b16",      GFX950, B64 = [B32],            0,       Some(transposed::ds_read_b64_tr_b16);
     254, "ds_read_b96",             ALL,    B96 = [B32],            0,       Some(ds::ds_read_b96);
     255, "ds_read_b128",            ALL,    B128 = [B32],           0,       Some(ds::ds_read_b128);
 } } }

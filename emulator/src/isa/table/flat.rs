@@ -124,6 +124,8 @@ macro_rules! global { ($rows:ident) => { $rows! { GLOBAL, Global,
     106, "global_atomic_xor_x2",    ALL,    B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_xor_x2);
     107, "global_atomic_inc_x2",    ALL,    B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_inc_x2);
     108, "global_atomic_dec_x2",    ALL,    B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_dec_x2);
+    125, "global_load_lds_dwordx4", GFX950, No = [B64], LDS, Some(to_lds::global_load_lds_dwordx4);
+    126, "global_load_lds_dwordx3", GFX950, No = [B64], LDS, Some(to_lds::global_load_lds_dwordx3);
 } } }
 pub(crate) use global;
 global!(rows);

@@ -5,6 +5,7 @@
 use super::{
     access::{Access, fence_for},
     format::{Format, Width},
+    kind::Kind,
     shape, to_lds,
 };
 use crate::{
@@ -106,8 +107,8 @@ fn load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
     fence_for(w, inst);
     let result = Formatted::new(w, inst).and_then(|source| {
         if inst.row.family != Family::Mtbuf && inst.word0 & LDS != 0 {
-            let place = to_lds::Place::of_buffer(w, inst);
-            return place.fill(w, |w, lane| Ok(source.load(w, lane, Width::Full)?[0]));
+            let place = to_lds::Place::of_buffer(w, inst, Kind::B32);
+            return place.fill(w, |w, lane| Ok([source.load(w, lane, Width::Full)?[0], 0, 0, 0]));
         }
         let dst = inst.dst.row().unwrap_or(0);
         let loaded = source.load_all(w, Width::Full)?;

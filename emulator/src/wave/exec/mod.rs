@@ -42,6 +42,7 @@ pub mod sopk;
 pub mod sopp;
 pub mod to_lds;
 pub mod transfer;
+pub mod transposed;
 
 #[cfg(test)]
 mod tests;

@@ -122,14 +122,15 @@ fn store_lane<const K: u8>(w: &mut Wave, src: usize, access: &Access, lane: usiz
 fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow {
     let kind = const { kind_of(K) };
     fence_for(w, inst);
-    let result = to_lds::Place::of_buffer(w, inst).fill(w, |w, lane| {
+    let result = to_lds::Place::of_buffer(w, inst, kind).fill(w, |w, lane| {
         let place = access.lane(w, lane);
         if access.excludes(place, kind.bytes()) {
-            return Ok(0);
+            return Ok([0; 4]);
         }
         let at = access.host(w, place, kind.bytes(), lane, false)?;
         // SAFETY: `host` checked the access.
-        Ok(kind.extend(unsafe { w.load_datum(kind, at) }[0], 0))
+        let words = unsafe { w.load_datum(kind, at) };
+        Ok([kind.extend(words[0], 0), words[1], words[2], words[3]])
     });
     w.finish(inst, result)
 }
@@ -137,7 +138,7 @@ fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow 
 /// Stores dwords from LDS, where lane n's is at M0 + offset + 4n; those outside of LDS are not stored.
 pub fn buffer_store_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
     let access = Access::new(w, inst);
-    let from = to_lds::Place::of_buffer(w, inst);
+    let from = to_lds::Place::of_buffer(w, inst, Kind::B32);
     w.note_bypass(inst);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let place = access.lane(w, lane);
@@ -254,6 +255,7 @@ atomics! {
     buffer_atomic_dec: Dec, false;
     buffer_atomic_add_f32: AddF, false;
     buffer_atomic_pk_add_f16: PkAddF16, false;
+    buffer_atomic_pk_add_bf16: PkAddBf16, false;
     buffer_atomic_add_f64: AddF, true;
     buffer_atomic_min_f64: MinF, true;
     buffer_atomic_max_f64: MaxF, true;

@@ -445,7 +445,8 @@ fn load_to_lds(
     for lane in shape::lanes(wave.exec) {
         let Some(offset) = to.lane(wave, lane) else { continue };
         let datum = read(uninit, step, &shadow, kind, lane, places);
-        let bits = kind.extend(datum.bits[0], 0);
-        uninit.lds.lock().store(offset as usize, 4, 1, Datum { bits: [bits, 0, 0, 0], ..datum });
+        let mut bits = datum.bits;
+        bits[0] = kind.extend(bits[0], 0);
+        uninit.lds.lock().store(offset as usize, to.bytes(), 1, Datum { bits, ..datum });
     }
 }

@@ -3,9 +3,9 @@
 use emulator::{isa::Target, wave::FaultKind};
 
 use super::{
-    ADDR, DATA, DST, EXEC, LOADS, Load, STORES,
+    ADDR, DATA, DST, EXEC, LOADS, STORES,
     bench::{BUFFER_LDS, Bench, IDXEN, MEMORY_BYTES, OFFEN, SCRATCH_BYTES, ZERO},
-    is_gfx90a, live, loaded, on_each_target, stored,
+    in_lds, is_gfx90a, live, loaded, loads_to_lds, on_each_target, stored,
 };
 
 on_each_target! {
@@ -175,18 +175,17 @@ pub fn every_load_and_store(target: Target) {
 /// Lane n's dword goes to M0 + offset + 4n, or, on gfx90a, comes from there.
 pub fn every_load_to_lds(target: Target) {
     let form = &forms()[3];
-    for (name, _, bytes, how) in
-        LOADS.iter().filter(|l| matches!(l.3, Load::Zero | Load::Sign) || l.0 == "dword")
-    {
+    for (name, _, bytes, how) in loads_to_lds(target) {
         let mut b = form.bench(target);
         // The immediate belongs to both addresses.
-        b.m0(0xabcd_0104);
+        b.m0(0xabcc_0104);
         let [word0, word1] = form.words(&b, &format!("buffer_load_{name}"), 0);
         let mut want = b.lds.bytes().to_vec();
         for lane in (0..64).filter(|lane| live(*lane)) {
             let raw: Vec<u8> = (0..*bytes).map(|i| b.memory.bytes()[form.byte(lane, i)]).collect();
-            let at = 0x104 + IMMEDIATE as usize + 4 * lane;
-            want[at..at + 4].copy_from_slice(&loaded(*how, &raw, [0; 4])[0].to_le_bytes());
+            let datum = in_lds(*how, &raw);
+            let at = 0x104 + IMMEDIATE as usize + datum.len() * lane;
+            want[at..at + datum.len()].copy_from_slice(&datum);
         }
         b.end(&[word0 | BUFFER_LDS, word1]);
         assert!(b.lds.bytes() == want, "{target:?} buffer_load_{name} lds");

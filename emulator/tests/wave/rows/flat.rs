@@ -6,9 +6,9 @@ use emulator::{
 };
 
 use super::{
-    ADDR, DATA, DST, EXEC, LOADS, Load, STORES,
+    ADDR, DATA, DST, EXEC, LOADS, STORES,
     bench::{BIT_13, Bench, LDS_BYTES, OFF, SCRATCH_BYTES},
-    is_gfx90a, live, loaded, on_each_target, stored,
+    in_lds, is_gfx90a, live, loaded, loads_to_lds, on_each_target, stored,
 };
 
 on_each_target! {
@@ -175,13 +175,12 @@ pub fn every_load_and_store(target: Target) {
     }
 }
 
-/// Lane n's dword goes to M0 + offset + 4n of LDS. gfx90a has a bit for it, gfx942 instructions.
+/// Lane n's dword goes to M0 + offset + 4n of LDS. gfx90a has a bit for it, gfx942 instructions, gfx950 wider ones, too.
 pub fn every_load_to_lds(target: Target) {
     const OFFSET: i32 = 20;
     for (family, place) in [("global", spread as fn(usize) -> usize), ("scratch", stack)] {
-        for (name, _, bytes, how) in
-            LOADS.iter().filter(|l| matches!(l.3, Load::Zero | Load::Sign) || l.0 == "dword")
-        {
+        let is_global = family == "global";
+        for (name, _, bytes, how) in loads_to_lds(target).filter(|load| is_global || load.2 <= 4) {
             let segment = if family == "global" { Segment::Memory } else { Segment::Scratch };
             let flags = if is_gfx90a(target) || family == "scratch" { BIT_13 } else { 0 };
             let form = Form { flags, ..form(family, segment, place, OFFSET, |_, _| {}) };
@@ -197,8 +196,9 @@ pub fn every_load_to_lds(target: Target) {
             let mut want = b.lds.bytes().to_vec();
             for lane in (0..64).filter(|lane| live(*lane)) {
                 let raw: Vec<u8> = (0..*bytes).map(|i| form.bytes(&b)[form.byte(lane, i)]).collect();
-                let at = 0x104 + OFFSET as usize + 4 * lane;
-                want[at..at + 4].copy_from_slice(&loaded(*how, &raw, [0; 4])[0].to_le_bytes());
+                let datum = in_lds(*how, &raw);
+                let at = 0x104 + OFFSET as usize + datum.len() * lane;
+                want[at..at + datum.len()].copy_from_slice(&datum);
             }
             let registers = b.quad(0, 3);
             b.end(&words);

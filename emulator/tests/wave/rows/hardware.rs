@@ -50,7 +50,7 @@ pub fn every_access(target: Target) {
     // LDS_SIZE in units of 64 dwords.
     assert_eq!(get(&mut b, 6, 12, 9), LDS_BYTES as u32 / 256);
     // Only gfx942 has several dies.
-    assert_eq!(get(&mut b, 20, 0, 4), if target == Target::Gfx942 { 5 } else { 0 });
+    assert_eq!(get(&mut b, 20, 0, 4), if target.is_gfx940() { 5 } else { 0 });
     // Nothing is outstanding, and there is no trap handler of the user's.
     for register in [7, 16, 17, 18, 19] {
         assert_eq!(get(&mut b, register, 0, 32), 0, "{register}");

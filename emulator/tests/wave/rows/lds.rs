@@ -14,6 +14,7 @@ on_each_target! {
     pairs_of_reads_and_writes_have_two_offsets: every_pair;
     exchanges_return_what_they_replace: every_exchange;
     lanes_exchange_data_without_memory: every_lane_permutation;
+    tiles_are_transposed: every_transposed_read;
     the_end_of_lds_is_not_crossed: out_of_range;
     atomics_must_be_aligned: alignment;
 }
@@ -249,6 +250,35 @@ pub fn every_lane_permutation(target: Target) {
         check_loaded(&mut b, words, |b, lane, old| {
             let from = lane & 32 | source(lane & 31, &reversed);
             [if live(from) { b.wave.vgpr[DATA].0[from] } else { 0 }, old[1], old[2], old[3]]
+        });
+    }
+}
+
+/// What 16 lanes load is a tile of 16 columns, row by row, of which each gets a column.
+pub fn every_transposed_read(target: Target) {
+    if target != Target::Gfx950 {
+        return;
+    }
+    for (name, bits, bytes) in
+        [("b64_tr_b4", 4, 8), ("b96_tr_b6", 6, 12), ("b64_tr_b8", 8, 8), ("b64_tr_b16", 16, 8)]
+    {
+        let mut b = bench(target, 32, 16);
+        let words = b.ds(&format!("ds_read_{name}"), [DST as u32, 0, 0, ADDR as u32], 0x123);
+        check_loaded(&mut b, words, |b, lane, old| {
+            let load = |lane: usize| {
+                let at = b.wave.vgpr[ADDR].0[lane] as usize + 0x123;
+                if live(lane) { b.lds.bytes()[at..at + bytes].to_vec() } else { vec![0; bytes] }
+            };
+            let tile: Vec<u8> = (lane & !15..).take(16).flat_map(load).collect();
+            let bit = |n: usize| tile[n / 8] >> (n % 8) & 1;
+            let elements = (lane & 15..tile.len() * 8 / bits).step_by(16);
+            let column: Vec<u8> =
+                elements.flat_map(|element| (0..bits).map(move |n| element * bits + n)).map(bit).collect();
+            let mut words = old;
+            for (word, bits) in words.iter_mut().zip(column.chunks(32)) {
+                *word = bits.iter().rev().fold(0, |word, bit| word << 1 | u32::from(*bit));
+            }
+            words
         });
     }
 }

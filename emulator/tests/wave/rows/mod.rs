@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use emulator::isa::{Family, Target, table};
 
 use super::{rmw, scalar};
-use crate::harness::TARGETS;
 
 /// Lanes 0, 1, 5 and 62 are dead.
 const EXEC: u64 = !(0x23 | 1 << 62);
@@ -120,7 +119,7 @@ const FAMILIES: [Family; 12] = [
 /// The tests of one instruction at a time that these modules have; those of the modules `scalar` and `rmw`
 /// run compiled kernels and name their rows.
 fn run_all() {
-    for target in TARGETS {
+    for target in Target::ALL {
         atomic::every_memory_atomic(target);
         atomic::every_float_atomic(target);
         buffer::every_load_and_store(target);
@@ -143,6 +142,7 @@ fn run_all() {
         lds::every_pair(target);
         lds::every_exchange(target);
         lds::every_lane_permutation(target);
+        lds::every_transposed_read(target);
         smem::every_load_and_store(target);
         smem::cache_maintenance(target);
         smem::clocks(target);
@@ -155,7 +155,7 @@ fn every_scalar_and_memory_row_has_a_test_on_each_target() {
     let executed = bench::executed();
     let named: BTreeSet<String> = scalar::rows().chain(rmw::rows()).collect();
     let mut missing = vec![];
-    for target in TARGETS {
+    for target in Target::ALL {
         for row in FAMILIES.into_iter().flat_map(table::rows).filter(|row| row.targets.has(target)) {
             if !executed.contains(&(target as u8, row.family, row.name)) && !named.contains(row.name) {
                 missing.push((target, row.name));
@@ -177,11 +177,25 @@ macro_rules! on_each_target {
     ($($test:ident: $function:ident;)*) => {$(
         #[test]
         fn $test() {
-            crate::harness::TARGETS.into_iter().for_each($function);
+            Target::ALL.into_iter().for_each($function);
         }
     )*};
 }
 use on_each_target;
+
+/// The loads that may go to LDS.
+fn loads_to_lds(target: Target) -> impl Iterator<Item = &'static (&'static str, &'static str, usize, Load)> {
+    let wide: &[&str] = if target == Target::Gfx950 { &["dwordx3", "dwordx4"] } else { &[] };
+    LOADS.iter().filter(move |(name, _, _, how)| {
+        matches!(how, Load::Zero | Load::Sign) || *name == "dword" || wide.contains(name)
+    })
+}
+
+/// What a lane's datum is in LDS: a dword or more.
+fn in_lds(how: Load, raw: &[u8]) -> Vec<u8> {
+    let words = loaded(how, raw, [0; 4]);
+    words[..raw.len().div_ceil(4)].iter().flat_map(|word| word.to_le_bytes()).collect()
+}
 
 /// Whether the target is the older one.
 fn is_gfx90a(target: Target) -> bool {
