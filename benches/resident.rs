@@ -16,7 +16,7 @@ use aqlipse::{
 };
 
 const OBJECTS: [&[u8]; 2] =
-    [include_bytes!("../kernels/tests.gfx90a.co"), include_bytes!("../kernels/tests.gfx942.co")];
+    [include_bytes!("../kernels/tests.gfx90a.co"), include_bytes!("../kernels/tests.gfx9-4-generic.co")];
 
 const NODES: [usize; 3] = [1, 145, 8192];
 

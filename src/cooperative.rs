@@ -33,8 +33,11 @@ use crate::{
 };
 
 /// The code objects that `cargo xtask kernels` builds.
-const OBJECTS: [&[u8]; 2] =
-    [include_bytes!("../kernels/cooperative.gfx90a.co"), include_bytes!("../kernels/cooperative.gfx942.co")];
+const OBJECTS: [&[u8]; 3] = [
+    include_bytes!("../kernels/cooperative.gfx90a.co"),
+    include_bytes!("../kernels/cooperative.gfx942.co"),
+    include_bytes!("../kernels/cooperative.gfx9-4-generic.co"),
+];
 
 /// Bytes of [`GridInfo::words`].
 pub(crate) const INFO_BYTES: usize = 128;

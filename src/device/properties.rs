@@ -10,7 +10,7 @@ pub struct Properties {
     pub name: String,
     /// Target with features, such as `gfx90a:sramecc+:xnack-`.
     pub arch: String,
-    /// Major and minor compute capability: 9.0 for gfx90a, 9.4 for gfx942.
+    /// Major and minor compute capability: 9.0 for gfx90a, 9.4 for gfx942, 9.5 for gfx950.
     pub capability: (u32, u32),
     /// Device memory.
     pub total_memory: u64,
@@ -187,8 +187,9 @@ mod tests {
     #[test]
     fn lds_and_access_of_the_host_come_from_the_pools() {
         let device = crate::Device::get(0).unwrap();
-        // Every GFX9 device has 64 KiB (MI200 ISA, 11.1), and the host reaches device memory of the emulated ones.
-        assert_eq!(device.properties().lds_per_block, 64 << 10);
+        // GFX9 devices have 64 KiB (MI200 ISA, 11.1), but gfx950 160, and the host reaches device memory of the emulated ones.
+        let kib = if device.properties().arch.starts_with("gfx950") { 160 } else { 64 };
+        assert_eq!(device.properties().lds_per_block, kib << 10);
         let no_bar = std::env::var("AQLIPSE_EMULATE_HARDWARE").is_ok_and(|traits| traits.contains("no-bar"));
         if device.backend() == crate::Backend::Emulated {
             assert_eq!(device.properties().large_bar, !no_bar);

@@ -10,8 +10,10 @@ use crate::{
 /// A graph of kernels that are told apart by their grids: a root, then some that may run in any order.
 fn fan(priorities: &[i32]) -> Template {
     let device = Device::get(0).unwrap();
-    let objects: [&[u8]; 2] =
-        [include_bytes!("../../kernels/tests.gfx90a.co"), include_bytes!("../../kernels/tests.gfx942.co")];
+    let objects: [&[u8]; 2] = [
+        include_bytes!("../../kernels/tests.gfx90a.co"),
+        include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
+    ];
     let function = Module::first_that_fits(&device, &objects).unwrap().kernel("append").unwrap();
     let mut template = Template::new(&device);
     let mut add = |number: u32, priority, after: &[NodeId]| {

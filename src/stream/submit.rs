@@ -801,7 +801,7 @@ mod tests {
         let device = Device::get(0).unwrap();
         let objects: [&[u8]; 2] = [
             include_bytes!("../../kernels/tests.gfx90a.co"),
-            include_bytes!("../../kernels/tests.gfx942.co"),
+            include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
         ];
         let function = Module::first_that_fits(&device, &objects).unwrap().kernel("append").unwrap();
         let log = memory::allocate_host(&device, 256, memory::Origin::Host, 0).unwrap();

@@ -279,7 +279,7 @@ impl Affine {
     fn new() -> Self {
         let machine = machine();
         let code: &[u8] = match machine.gpu.name() {
-            "gfx942" => include_bytes!("../../kernels/tests.gfx942.co"),
+            "gfx942" | "gfx950" => include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
             _ => include_bytes!("../../kernels/tests.gfx90a.co"),
         };
         let mut executable = Executable::create(&machine.runtime).expect("an executable");

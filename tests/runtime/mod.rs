@@ -83,7 +83,7 @@ pub fn module() -> &'static Module {
     MODULE.get_or_init(|| {
         let objects: [&[u8]; 2] = [
             include_bytes!("../../kernels/tests.gfx90a.co"),
-            include_bytes!("../../kernels/tests.gfx942.co"),
+            include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
         ];
         Module::first_that_fits(&device(), &objects).expect("the device is a gfx90a or a gfx942")
     })

@@ -61,7 +61,7 @@ pub fn image() -> &'static [u8] {
 pub fn variable_image() -> &'static [u8] {
     of_the_device(
         include_bytes!("../../../kernels/variable.gfx90a.co"),
-        include_bytes!("../../../kernels/variable.gfx942.co"),
+        include_bytes!("../../../kernels/variable.gfx9-4-generic.co"),
     )
 }
 
@@ -69,7 +69,7 @@ pub fn variable_image() -> &'static [u8] {
 pub fn managed_image() -> &'static [u8] {
     of_the_device(
         include_bytes!("../../../kernels/managed.gfx90a.co"),
-        include_bytes!("../../../kernels/managed.gfx942.co"),
+        include_bytes!("../../../kernels/managed.gfx9-4-generic.co"),
     )
 }
 
@@ -77,24 +77,24 @@ pub fn managed_image() -> &'static [u8] {
 pub fn printing_image() -> &'static [u8] {
     of_the_device(
         include_bytes!("../../../kernels/printing.gfx90a.co"),
-        include_bytes!("../../../kernels/printing.gfx942.co"),
+        include_bytes!("../../../kernels/printing.gfx9-4-generic.co"),
     )
 }
 
 /// A code object with kernels that say where they run, and how many dies the device has.
 pub fn units_image() -> (&'static [u8], u32) {
     let gfx90a: &[u8] = include_bytes!("../../../kernels/units.gfx90a.co");
-    let image = of_the_device(gfx90a, include_bytes!("../../../kernels/units.gfx942.co"));
+    let image = of_the_device(gfx90a, include_bytes!("../../../kernels/units.gfx9-4-generic.co"));
     (image, if std::ptr::eq(image, gfx90a) { 1 } else { 8 })
 }
 
-/// The code object for the first device: `AQLIPSE_EMULATE` may ask for either.
-fn of_the_device(gfx90a: &'static [u8], gfx942: &'static [u8]) -> &'static [u8] {
+/// The code object for the first device: `AQLIPSE_EMULATE` may ask for another than gfx90a.
+fn of_the_device(gfx90a: &'static [u8], gfx9_4: &'static [u8]) -> &'static [u8] {
     let (mut major, mut minor) = (0, 0);
     // SAFETY: two integers that the function may write.
     let status = unsafe { hipDeviceComputeCapability(&mut major, &mut minor, 0) };
     assert_eq!((status, major), (hipSuccess, 9));
-    if minor == 4 { gfx942 } else { gfx90a }
+    if minor >= 4 { gfx9_4 } else { gfx90a }
 }
 
 /// A byte whose address stands for the variable.

@@ -35,8 +35,7 @@ impl Bench {
     fn kernel(&self, name: &str) -> Kernel {
         let object: &[u8] = match self.target {
             Target::Gfx90a => include_bytes!("../../../kernels/units.gfx90a.co"),
-            Target::Gfx950 => panic!("the kernels are not built for it"),
-            Target::Gfx942 => include_bytes!("../../../kernels/units.gfx942.co"),
+            Target::Gfx942 | Target::Gfx950 => include_bytes!("../../../kernels/units.gfx9-4-generic.co"),
         };
         self.session.kernel(0, object, name)
     }

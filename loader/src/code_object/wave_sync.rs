@@ -58,6 +58,7 @@ mod tests {
         for object in [
             include_bytes!("../../../kernels/cooperative.gfx90a.co").as_slice(),
             include_bytes!("../../../kernels/cooperative.gfx942.co").as_slice(),
+            include_bytes!("../../../kernels/cooperative.gfx9-4-generic.co").as_slice(),
         ] {
             assert!(uses(object, "gws_init"));
             assert!(!uses(object, "another"), "no kernel calls another kernel");

@@ -123,7 +123,7 @@ entry! {
 }
 
 entry! {
-    /// Stores a device's compute capability: 9 and 0 for gfx90a, 9 and 4 for gfx942.
+    /// Stores a device's compute capability: 9 and 0 for gfx90a, 9 and 4 for gfx942, 9 and 5 for gfx950.
     fn hipDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: hipDevice_t) -> hipError_t {
         let (a, b) = current::device_at(device)?.properties().capability;
         // SAFETY: the caller's pointers, null or writable. CAST: small numbers.
