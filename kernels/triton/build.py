@@ -21,13 +21,20 @@ from triton.compiler import ASTSource
 
 import kernels
 
-TARGETS = ("gfx90a", "gfx942")
+TARGETS = ("gfx90a", "gfx942", "gfx950")
 MATMUL = {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32}
 
 
 def matmul(operand, sum_type, result, **options):
     types = f"*{operand} *{operand} *{result} i32 i32 i32 i32 i32 i32"
     return kernels.matmul, types, {**MATMUL, "SUM": sum_type, **options}
+
+
+def scaled(a, b):
+    per_byte = {"e4m3": 1, "e5m2": 1, "e2m1": 2}
+    types = "*u8 *u8 *u8 *u8 *fp32 i32 i32 i32"
+    sizes = {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 128}
+    return kernels.matmul_scaled, types, {**sizes, "A": a, "A_PER_BYTE": per_byte[a], "B": b, "B_PER_BYTE": per_byte[b]}
 
 
 # Name of the code object: kernel, types of its arguments in order, compile-time constants, wavefronts.
@@ -42,6 +49,11 @@ KERNELS = {
     "matmul_fp64": (*matmul("fp64", tl.float64, "fp64"), 4),
     "matmul_fp8": (*matmul("fp8e4b8", tl.float32, "fp32"), 4),
     "matmul_bf8": (*matmul("fp8e5b16", tl.float32, "fp32"), 4),
+    "matmul_fp8_ocp": (*matmul("fp8e4nv", tl.float32, "fp32"), 4),
+    "matmul_bf8_ocp": (*matmul("fp8e5", tl.float32, "fp32"), 4),
+    "matmul_scaled_fp8_bf8": (*scaled("e4m3", "e5m2"), 4),
+    "matmul_scaled_fp4": (*scaled("e2m1", "e2m1"), 4),
+    "matmul_scaled_fp8_fp4": (*scaled("e4m3", "e2m1"), 4),
     "matmul_fp16_large": (*matmul("fp16", tl.float32, "fp32", BLOCK_M=128, BLOCK_N=128, BLOCK_K=64), 8),
     "attention": (
         kernels.attention, "*fp16 *fp16 *fp16 *fp16 fp32 i32",
@@ -68,6 +80,8 @@ KERNELS = {
     "quantise": (kernels.quantise, "*fp32 *i8 *fp32 i32", {"BLOCK": 512}, 4),
     "fp8_round_trip": (kernels.fp8_round_trip, "*fp32 *u8 *fp32 i32", {"BLOCK": 512, "KIND": tl.float8e4b8}, 4),
     "bf8_round_trip": (kernels.fp8_round_trip, "*fp32 *u8 *fp32 i32", {"BLOCK": 512, "KIND": tl.float8e5b16}, 4),
+    "fp8_ocp_round_trip": (kernels.fp8_round_trip, "*fp32 *u8 *fp32 i32", {"BLOCK": 512, "KIND": tl.float8e4nv}, 4),
+    "bf8_ocp_round_trip": (kernels.fp8_round_trip, "*fp32 *u8 *fp32 i32", {"BLOCK": 512, "KIND": tl.float8e5}, 4),
 }
 
 

@@ -65,6 +65,28 @@ def matmul(
 
 
 @triton.jit
+def matmul_scaled(
+    a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+    A: tl.constexpr, A_PER_BYTE: tl.constexpr, B: tl.constexpr, B_PER_BYTE: tl.constexpr,
+):
+    """C = A B, row by row but B column by column; each 32 numbers of a row or column have a power of two in common."""
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        a_inner = start // A_PER_BYTE + tl.arange(0, BLOCK_K // A_PER_BYTE)
+        b_inner = start // B_PER_BYTE + tl.arange(0, BLOCK_K // B_PER_BYTE)
+        block = start // 32 + tl.arange(0, BLOCK_K // 32)
+        a = tl.load(a_ptr + rows[:, None] * (K // A_PER_BYTE) + a_inner[None, :])
+        b = tl.load(b_ptr + columns[None, :] * (K // B_PER_BYTE) + b_inner[:, None])
+        a_scale = tl.load(a_scale_ptr + rows[:, None] * (K // 32) + block[None, :])
+        b_scale = tl.load(b_scale_ptr + columns[:, None] * (K // 32) + block[None, :])
+        total = tl.dot_scaled(a, a_scale, A, b, b_scale, B, total)
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], total)
+
+
+@triton.jit
 def attention(
     q_ptr, k_ptr, v_ptr, out_ptr, scale, length,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, WIDTH: tl.constexpr, CAUSAL: tl.constexpr,

@@ -1,7 +1,7 @@
 //! One output for each input.
 
 use super::{
-    numbers::{BF8, BFLOAT, FP8, Format, Numbers, ULP, assert_near},
+    numbers::{BF8, BF8_OCP, BFLOAT, FP8, FP8_OCP, Format, Numbers, Specials, ULP, assert_near},
     on_every_device,
 };
 
@@ -110,23 +110,23 @@ fn quantised_rows_are_within_half_a_step() {
 /// The nearest number of `format`; of two as near, the one whose last bit is zero.
 fn nearest(format: &Format, x: f64) -> u8 {
     let mut best = 0;
-    for bits in 1..=0x7f {
+    for bits in format.finite().skip(1) {
         let (value, old) = (format.value(bits), format.value(best));
         let (nearer, far) = ((value - x.abs()).abs(), (old - x.abs()).abs());
         if nearer < far || nearer == far && bits & 1 == 0 {
             best = bits;
         }
     }
-    // There is no negative zero.
+    let has_sign = best != 0 || format.specials != Specials::Unsigned;
     // CAST: at most 0x7f.
-    if x < 0.0 && best != 0 { best as u8 | 0x80 } else { best as u8 }
+    if x < 0.0 && has_sign { best as u8 | 0x80 } else { best as u8 }
 }
 
 fn narrow_round_trip(test: &str, object: &str, format: &Format) {
     on_every_device(test, object, |program| {
         // Every number, the middles between neighbours, and others of all magnitudes that the format has.
-        let mut x: Vec<f32> = (0..0x7f).map(|bits| format.value(bits) as f32).collect();
-        x.extend((0..0x7f).map(|bits| ((format.value(bits) + format.value(bits + 1)) / 2.0) as f32));
+        let mut x: Vec<f32> = format.finite().map(|bits| format.value(bits) as f32).collect();
+        x.extend(x.clone().windows(2).map(|pair| (pair[0] + pair[1]) / 2.0));
         let mut numbers = Numbers::new(5);
         let smallest = 1 - format.bias - format.mantissa as i32 - 1;
         for exponent in smallest..format.bias - 2 {
@@ -148,6 +148,18 @@ fn narrow_round_trip(test: &str, object: &str, format: &Format) {
 #[test]
 fn fp8_takes_the_nearest_number() {
     narrow_round_trip("elementwise::fp8_takes_the_nearest_number", "fp8_round_trip", &FP8);
+}
+
+#[test]
+fn ocp_fp8_takes_the_nearest_number() {
+    let test = "elementwise::ocp_fp8_takes_the_nearest_number";
+    narrow_round_trip(test, "fp8_ocp_round_trip", &FP8_OCP);
+}
+
+#[test]
+fn ocp_bf8_takes_the_nearest_number() {
+    let test = "elementwise::ocp_bf8_takes_the_nearest_number";
+    narrow_round_trip(test, "bf8_ocp_round_trip", &BF8_OCP);
 }
 
 #[test]

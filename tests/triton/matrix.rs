@@ -2,7 +2,7 @@
 
 use super::{
     Program,
-    numbers::{BF8, BFLOAT, FP8, Format, HALF, Numbers, ULP, assert_near},
+    numbers::{BF8, BF8_OCP, BFLOAT, FP4, FP8, FP8_OCP, Format, HALF, Numbers, ULP, assert_near},
     on_every_device,
 };
 
@@ -64,6 +64,85 @@ fn fp8_products_sum_in_single() {
 #[test]
 fn bf8_products_sum_in_single() {
     narrow("bf8_products_sum_in_single", "matmul_bf8", &BF8, SHAPE, 32);
+}
+
+#[test]
+fn ocp_fp8_products_sum_in_single() {
+    narrow("ocp_fp8_products_sum_in_single", "matmul_fp8_ocp", &FP8_OCP, SHAPE, 32);
+}
+
+#[test]
+fn ocp_bf8_products_sum_in_single() {
+    narrow("ocp_bf8_products_sum_in_single", "matmul_bf8_ocp", &BF8_OCP, SHAPE, 32);
+}
+
+/// Rows of a matrix whose numbers have a power of two in common, 32 by 32.
+struct Scaled {
+    bytes: Vec<u8>,
+    /// Exponents, 127 more than they are.
+    scales: Vec<u8>,
+    values: Vec<f64>,
+}
+
+impl Scaled {
+    fn random(numbers: &mut Numbers, format: &Format, n: usize) -> Self {
+        let bits: Vec<u16> = (0..n)
+            .map(|_| {
+                loop {
+                    let bits = numbers.below(1 << format.bits) as u16;
+                    if format.value(bits).is_finite() {
+                        break bits;
+                    }
+                }
+            })
+            .collect();
+        let scales: Vec<u8> = (0..n / 32).map(|_| 120 + numbers.below(15) as u8).collect();
+        let value =
+            |(i, &bits): (usize, &u16)| format.value(bits) * 2f64.powi(i32::from(scales[i / 32]) - 127);
+        let values = bits.iter().enumerate().map(value).collect();
+        // CAST: at most eight bits.
+        let bytes = match format.bits {
+            4 => bits.chunks(2).map(|pair| (pair[0] | pair[1] << 4) as u8).collect(),
+            _ => bits.iter().map(|&bits| bits as u8).collect(),
+        };
+        Self { bytes, scales, values }
+    }
+}
+
+/// The product of matrices of the Open Compute Project's microscaling formats.
+fn scaled(test: &str, object: &str, [a, b]: [&Format; 2]) {
+    on_every_device(&format!("matrix::{test}"), object, |program| {
+        let [m, n, k] = [64, 32, 256];
+        let mut numbers = Numbers::new(47);
+        let a = Scaled::random(&mut numbers, a, m * k);
+        let b = Scaled::random(&mut numbers, b, n * k);
+        let c = program.output::<f32>(m * n);
+        let [a_bytes, a_scales, b_bytes, b_scales] =
+            [&a.bytes, &a.scales, &b.bytes, &b.scales].map(|bytes| program.input(bytes));
+        let [rows, columns, inner] = [m, n, k].map(|size| size as i32);
+        let grid = [m as u32 / 32, n as u32 / 32, 1];
+        program.run(grid, &[&a_bytes, &a_scales, &b_bytes, &b_scales, &c, &rows, &columns, &inner]);
+        // B is stored column by column.
+        let transposed: Vec<f64> = (0..k * n).map(|at| b.values[at % n * k + at / n]).collect();
+        let exact = product(&a.values, &transposed, [m, n, k]);
+        let expected = exact.iter().map(|(sum, magnitude)| (*sum, k as f64 * ULP * magnitude));
+        assert_near(&format!("{object} on {}", program.target), &program.read(&c), expected);
+    });
+}
+
+#[test]
+fn scaled_eight_bit_products_sum_in_single() {
+    scaled("scaled_eight_bit_products_sum_in_single", "matmul_scaled_fp8_bf8", [&FP8_OCP, &BF8_OCP]);
+}
+
+#[test]
+fn scaled_four_bit_products_sum_in_single() {
+    scaled("scaled_four_bit_products_sum_in_single", "matmul_scaled_fp4", [&FP4, &FP4]);
+}
+
+#[test]
+fn scaled_products_may_be_of_two_widths() {
+    scaled("scaled_products_may_be_of_two_widths", "matmul_scaled_fp8_fp4", [&FP8_OCP, &FP4]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ use crate::{
     toolchain::{devices::back_end, offers},
 };
 
-const TARGETS: [&str; 2] = ["gfx90a", "gfx942"];
+const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
 
 /// One line of `launch.tsv`.
 struct Line<'a> {

@@ -50,16 +50,34 @@ pub struct Format {
     /// Those of the mantissa, without the hidden one.
     pub mantissa: u32,
     pub bias: i32,
-    /// Whether the largest exponent means infinity and NaN. Otherwise only the sign with nothing else is a NaN.
-    pub ieee: bool,
+    pub specials: Specials,
 }
 
-pub const HALF: Format = Format { bits: 16, mantissa: 10, bias: 15, ieee: true };
-pub const BFLOAT: Format = Format { bits: 16, mantissa: 7, bias: 127, ieee: true };
+/// The bits that stand for no number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Specials {
+    /// The largest exponent means infinity and NaN.
+    Ieee,
+    /// The sign with nothing else is a NaN, and there is no negative zero.
+    Unsigned,
+    /// All bits of exponent and mantissa are a NaN.
+    Last,
+    /// All are numbers.
+    None,
+}
+
+pub const HALF: Format = Format { bits: 16, mantissa: 10, bias: 15, specials: Specials::Ieee };
+pub const BFLOAT: Format = Format { bits: 16, mantissa: 7, bias: 127, specials: Specials::Ieee };
 /// Triton's `fp8e4b8`, gfx942's FP8.
-pub const FP8: Format = Format { bits: 8, mantissa: 3, bias: 8, ieee: false };
+pub const FP8: Format = Format { bits: 8, mantissa: 3, bias: 8, specials: Specials::Unsigned };
 /// Triton's `fp8e5b16`, gfx942's BF8.
-pub const BF8: Format = Format { bits: 8, mantissa: 2, bias: 16, ieee: false };
+pub const BF8: Format = Format { bits: 8, mantissa: 2, bias: 16, specials: Specials::Unsigned };
+/// Triton's `fp8e4nv`, gfx950's FP8: E4M3 of the Open Compute Project's "8-bit Floating Point Specification".
+pub const FP8_OCP: Format = Format { bits: 8, mantissa: 3, bias: 7, specials: Specials::Last };
+/// Triton's `fp8e5`, gfx950's BF8: E5M2 there.
+pub const BF8_OCP: Format = Format { bits: 8, mantissa: 2, bias: 15, specials: Specials::Ieee };
+/// E2M1 of its "Microscaling Formats Specification".
+pub const FP4: Format = Format { bits: 4, mantissa: 1, bias: 1, specials: Specials::None };
 
 impl Format {
     /// The number that `bits` stand for: (-1)^sign 1.mantissa 2^(exponent - bias).
@@ -70,8 +88,9 @@ impl Format {
         let largest = (1 << (self.bits - 1 - self.mantissa)) - 1;
         let fraction = f64::from(mantissa) / f64::from(1 << self.mantissa);
         let magnitude = match exponent {
-            _ if !self.ieee && sign == 1 && magnitude == 0 => f64::NAN,
-            e if self.ieee && e == largest => {
+            _ if self.specials == Specials::Unsigned && sign == 1 && magnitude == 0 => f64::NAN,
+            _ if self.specials == Specials::Last && magnitude == (1 << (self.bits - 1)) - 1 => f64::NAN,
+            e if self.specials == Specials::Ieee && e == largest => {
                 if mantissa == 0 {
                     f64::INFINITY
                 } else {
@@ -82,6 +101,11 @@ impl Format {
             e => (1.0 + fraction) * 2f64.powi(e - self.bias),
         };
         if sign == 1 { -magnitude } else { magnitude }
+    }
+
+    /// The magnitudes that stand for finite numbers.
+    pub fn finite(&self) -> impl Iterator<Item = u16> {
+        (0..1 << (self.bits - 1)).filter(|bits| self.value(*bits).is_finite())
     }
 
     pub fn values(&self, bits: &[u16]) -> Vec<f64> {
@@ -119,4 +143,8 @@ fn formats_have_the_values_of_their_definitions() {
     assert_eq!(FP8.value(0x7f), 240.0);
     assert_eq!(BF8.value(0x7f), 57344.0);
     assert!(FP8.value(0x80).is_nan() && BF8.value(0x80).is_nan());
+    // OCP: 448, 57344 and 6.
+    assert_eq!([FP8_OCP.value(0x7e), BF8_OCP.value(0x7b), FP4.value(0x7)], [448.0, 57344.0, 6.0]);
+    assert!(FP8_OCP.value(0x7f).is_nan() && BF8_OCP.value(0x7c).is_infinite());
+    assert_eq!([FP8_OCP.value(0xc0), BF8_OCP.value(0xc0), FP4.value(0xc)], [-2.0; 3]);
 }

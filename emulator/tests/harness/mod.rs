@@ -18,8 +18,8 @@ pub use native::{Native, compare, native};
 
 use emulator::isa::Target;
 
-/// Both targets.
-pub const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
+/// All targets.
+pub const TARGETS: [Target; 3] = Target::ALL;
 
 /// Every target at every optimisation level.
 pub fn everywhere() -> impl Iterator<Item = (Target, Level)> {

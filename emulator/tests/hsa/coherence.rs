@@ -52,7 +52,7 @@ KERNEL wait_for_host(volatile u32 *ready, volatile u32 *go, u32 *data, u32 *seen
 }
 "#;
 
-const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
+const TARGETS: [Target; 3] = Target::ALL;
 
 /// Devices with caches, a kernel that adds one, and what it works on.
 struct Bench {

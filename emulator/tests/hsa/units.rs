@@ -13,7 +13,7 @@ use hsa_sys::*;
 
 use super::session::{Kernel, Queue, Session, dispatch, ok};
 
-const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
+const TARGETS: [Target; 3] = Target::ALL;
 const UNITS: u32 = 8;
 /// Workgroups of a dispatch that says where they are.
 const GROUPS: u32 = 64;

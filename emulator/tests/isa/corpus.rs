@@ -10,7 +10,7 @@ use emulator::isa::{DecodeErrorKind, Target, decode, disassemble};
 
 use super::llvm;
 
-const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
+const TARGETS: [Target; 3] = Target::ALL;
 
 /// Compares every instruction of `object`; returns how many there were.
 pub fn check(object: &Path, target: Target) -> usize {

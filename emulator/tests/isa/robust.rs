@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::words::{self};
 
-const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
+const TARGETS: [Target; 3] = Target::ALL;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
