@@ -3,7 +3,7 @@
 use std::env;
 
 use crate::toolchain::{
-    Build, Compiler, MATRIX, Output, Program, Toolchain, build::compile_host, has, is_emulated,
+    ARCHES, Build, Compiler, MATRIX, Output, Program, Toolchain, build::compile_host, has, is_emulated,
     is_without_events, offers, process::PASSED,
 };
 
@@ -111,7 +111,7 @@ fn every_code_object_version_and_a_compressed_bundle_load() {
         &["-mcode-object-version=6"],
         &["--offload-compress"],
     ];
-    for arch in ["gfx90a", "gfx942"].into_iter().filter(|arch| offers(arch)) {
+    for arch in ARCHES.into_iter().filter(|arch| offers(arch)) {
         for options in options {
             let build = Build::new(Compiler::Clang22, arch, "3").with(options);
             let path = build.compile(&toolchain, "graph_forkjoin.hip", Output::Program);
@@ -120,13 +120,13 @@ fn every_code_object_version_and_a_compressed_bundle_load() {
     }
 }
 
-/// With two architectures in one bundle each device takes its own.
+/// With several architectures in one bundle each device takes its own.
 #[test]
-fn a_bundle_of_two_architectures_serves_both() {
+fn a_bundle_of_several_architectures_serves_each() {
     let Some(toolchain) = Toolchain::find() else { return };
-    let build = FAST.with(&["--offload-arch=gfx942"]);
+    let build = FAST.with(&["--offload-arch=gfx942", "--offload-arch=gfx950"]);
     let path = build.compile(&toolchain, "graph_capture.hip", Output::Program);
-    for arch in ["gfx90a", "gfx942"].into_iter().filter(|arch| offers(arch)) {
+    for arch in ARCHES.into_iter().filter(|arch| offers(arch)) {
         Program::new(&toolchain, &path, arch).args(&SMALL).run().expect_passed(&arch);
     }
 }
@@ -191,7 +191,7 @@ fn the_host_side_has_no_memory_errors() {
 fn programs_compile_at_run_time_through_a_library_of_its_own() {
     let Some(toolchain) = Toolchain::find() else { return };
     let path = compile_host(&toolchain, "rtc.cpp", &[], &["hiprtc"]);
-    for arch in ["gfx90a", "gfx942"].into_iter().filter(|arch| offers(arch)) {
+    for arch in ARCHES.into_iter().filter(|arch| offers(arch)) {
         let program = Program::new(&toolchain, &path, arch).env("AQLIPSE_RTC_CACHE", "0");
         program.run().expect_passed(&arch);
     }
@@ -218,7 +218,7 @@ fn conditional_nodes_pass_on_every_architecture_and_both_ways() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/capi/include/aqlipse/hip_graph_conditional.h");
     let installed = toolchain.lib().join("../include/aqlipse/hip_graph_conditional.h");
     assert_eq!(std::fs::read(source).unwrap(), std::fs::read(installed).expect("the header is installed"));
-    for (arch, level) in [("gfx90a", "0"), ("gfx90a", "3"), ("gfx942", "3")] {
+    for (arch, level) in [("gfx90a", "0"), ("gfx90a", "3"), ("gfx942", "3"), ("gfx950", "3")] {
         if !offers(arch) {
             continue;
         }
@@ -239,7 +239,9 @@ fn kernels_launch_graphs_on_every_architecture_and_both_ways() {
     let installed = toolchain.lib().join("../include/aqlipse/device_graph.h");
     assert_eq!(std::fs::read(source).unwrap(), std::fs::read(installed).expect("the header is installed"));
     let compilers = [(Compiler::Clang22, "gfx90a", "0"), (Compiler::Clang15, "gfx90a", "3")];
-    for (compiler, arch, level) in compilers.into_iter().chain([(Compiler::Clang22, "gfx942", "3")]) {
+    for (compiler, arch, level) in
+        compilers.into_iter().chain(["gfx942", "gfx950"].map(|arch| (Compiler::Clang22, arch, "3")))
+    {
         if !offers(arch) {
             continue;
         }

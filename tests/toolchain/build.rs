@@ -45,15 +45,19 @@ pub struct Build {
     pub libraries: &'static [&'static str],
 }
 
-/// Every compiler and architecture at the lowest and the highest level.
-pub const MATRIX: [Build; 6] = [
+/// Every compiler and architecture, at the lowest and the highest level if it is not the newest.
+pub const MATRIX: [Build; 7] = [
     Build::new(Compiler::Clang15, "gfx90a", "0"),
     Build::new(Compiler::Clang15, "gfx90a", "3"),
     Build::new(Compiler::Clang22, "gfx90a", "0"),
     Build::new(Compiler::Clang22, "gfx90a", "3"),
     Build::new(Compiler::Clang22, "gfx942", "0"),
     Build::new(Compiler::Clang22, "gfx942", "3"),
+    Build::new(Compiler::Clang22, "gfx950", "3"),
 ];
+
+/// The architectures of the emulated devices.
+pub const ARCHES: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
 
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,7 +22,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use build::{Build, Compiler, MATRIX, Output};
+pub use build::{ARCHES, Build, Compiler, MATRIX, Output};
 pub use devices::{is_emulated, is_seeded, is_without_events, offers};
 pub use process::Program;
 
