@@ -3,7 +3,7 @@
 use std::{process, sync::Arc};
 
 use emulator::{
-    Config, Target,
+    Config,
     driver::{Access, Driver, Home, Interrupts, Loss, QueueFault},
 };
 use parking_lot::RwLock;
@@ -136,9 +136,9 @@ impl Session {
     fn new() -> Result<Self> {
         client::check()?;
         let config = config()?;
-        if config.devices.contains(&Target::Gfx942) && !newer::is_spoken() {
+        if config.devices.iter().any(|target| target.is_gfx940()) && !newer::is_spoken() {
             tracing::warn!(
-                "ROCr 5 knows no gfx942 and will refuse to start: use AQLIPSE_EMULATE=gfx90a, or a newer ROCr"
+                "ROCr 5 knows neither gfx942 nor gfx950 and will refuse to start: use AQLIPSE_EMULATE=gfx90a, or a newer ROCr"
             );
         }
         let events = Arc::new(Events::new().map_err(|error| {
