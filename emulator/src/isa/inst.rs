@@ -167,6 +167,14 @@ pub struct Inst {
     pub word1: u32,
 }
 
+impl Inst {
+    /// The table of v_bitop3: bit `4 * a + 2 * b + c` is the result of these three bits (CDNA4 ISA, V_BITOP3_B32).
+    pub const fn bitop3(&self) -> u8 {
+        // CAST: two bits and three and three.
+        (self.word1 >> 21 & 0xc0 | self.word0 >> 5 & 0x38 | self.word1 >> 29) as u8
+    }
+}
+
 impl fmt::Debug for Inst {
     /// The mnemonic and the words; [`disassemble`](super::disassemble) needs to know the target for more.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

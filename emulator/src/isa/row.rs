@@ -130,6 +130,8 @@ pub enum Ty {
     B96,
     /// 128 bits.
     B128,
+    /// 192 bits.
+    B192,
     /// 256 bits.
     B256,
     /// 512 bits.
@@ -140,6 +142,8 @@ pub enum Ty {
     I16,
     /// Half.
     F16,
+    /// The upper half of a single, in the low half of a register.
+    Bf16,
     /// Single.
     F32,
     /// Double.
@@ -150,6 +154,8 @@ pub enum Ty {
     V2I16,
     /// Two halves in one register.
     V2F16,
+    /// Two upper halves of singles in one register.
+    V2Bf16,
     /// Two singles in two registers.
     V2F32,
     /// Two 32-bit values in two registers.
@@ -176,6 +182,7 @@ impl Ty {
             Self::B64 | Self::F64 | Self::V2F32 | Self::V2B32 | Self::Mask | Self::S64 => 2,
             Self::B96 => 3,
             Self::B128 => 4,
+            Self::B192 => 6,
             Self::B256 | Self::F64x4 => 8,
             Self::B512 => 16,
             Self::B1024 => 32,
@@ -183,9 +190,22 @@ impl Ty {
         }
     }
 
+    /// Width of the scalar register group that LLVM sees at `code`: there are none of six or of 32.
+    pub const fn scalar_dwords(self, code: u32) -> u16 {
+        match self {
+            Self::B192 if code < 108 => 5,
+            Self::B192 => 8,
+            Self::B1024 => 16,
+            _ => self.dwords(),
+        }
+    }
+
     /// Whether `neg` and `abs` of the VOP3 encoding modify the operand.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F32 | Self::F64 | Self::V2F16)
+        matches!(
+            self,
+            Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::V2F16 | Self::V2Bf16 | Self::V2F32
+        )
     }
 }
 
@@ -272,6 +292,12 @@ pub mod flag {
     pub const NO_DST_SEL: u64 = 1 << 32;
     /// VOP3: op_sel bits 2 and 3 select the byte of the destination.
     pub const BYTE_SEL: u64 = 1 << 33;
+    /// VOP3: op_sel is neither printed nor used, but a bit of a source that is missing is reserved.
+    pub const OP_SEL_IGNORED: u64 = 1 << 34;
+    /// VOP3: neg, abs and omod together are a table of eight bits.
+    pub const BITOP3: u64 = 1 << 35;
+    /// VOP3: the bits of op_sel mean fi and bound_ctrl.
+    pub const PERMLANE: u64 = 1 << 36;
     /// DS: does not exist for GDS.
     pub const NO_GDS: u64 = 1 << 31;
     /// An atomic on floats, which came with gfx90a: some of its cache bits are reserved there.

@@ -120,6 +120,11 @@ fn random_encodings_of_gfx942_read_as_in_llvm() {
     check(Target::Gfx942);
 }
 
+#[test]
+fn random_encodings_of_gfx950_read_as_in_llvm() {
+    check(Target::Gfx950);
+}
+
 /// Encodings per opcode from which the sweep starts, and how many it tries to find them.
 const BASES: usize = 3;
 const TRIES: usize = 4_000;
@@ -170,6 +175,12 @@ fn every_value_of_every_field_of_gfx90a_reads_as_in_llvm() {
 #[ignore = "millions of words; cargo xtask isa-oracle runs it"]
 fn every_value_of_every_field_of_gfx942_reads_as_in_llvm() {
     sweep(Target::Gfx942);
+}
+
+#[test]
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx950_reads_as_in_llvm() {
+    sweep(Target::Gfx950);
 }
 
 #[test]

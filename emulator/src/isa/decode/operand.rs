@@ -23,8 +23,8 @@ pub fn scalar(code: u32, dwords: u16) -> Option<Operand> {
             102 | 104 | 106 | 126 => Some(Operand(code as u16)),
             _ => group(2, 102),
         },
-        // Groups of four and more align to four; the last begins at or before s100.
-        _ => group(4, 102).filter(|op| op.0 >= 108 || op.0 + dwords <= 104),
+        // Groups of four and more align to four; the last begins at or before s100, also of five.
+        _ => group(4, 102).filter(|op| op.0 >= 108 || op.0 + (dwords & !3) <= 104),
     }
 }
 
@@ -54,7 +54,7 @@ pub fn ssrc(code: u32, ty: Ty) -> Option<Operand> {
     // CAST: `code` is below 256.
     let constant = Some(Operand(code as u16));
     match code {
-        0..=127 => scalar(code, ty.dwords()),
+        0..=127 => scalar(code, ty.scalar_dwords(code)),
         128..=208 | 240..=248 | 255 => constant,
         230 | 235..=239 | 251..=253 if ty.dwords() <= 2 => constant,
         // One dword only: the high half of the flat scratch base, LDS direct.

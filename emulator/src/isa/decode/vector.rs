@@ -187,7 +187,11 @@ pub fn vop3(f: &Fetch) -> Decoded {
     let word1 = inst.word1;
     require(shape.src[0] != Ty::No || f.word0 & 0x87ff | word1 >> 27 == 0, row)?;
     // CAST: three bits each.
-    let (abs, neg) = (f.lo(10, 8) as u8, bits(word1, 31, 29) as u8);
+    let (abs, neg, omod) = match shape.has(flag::BITOP3) {
+        // The table stays in the words.
+        true => (0, 0, 0),
+        false => (f.lo(10, 8) as u8, bits(word1, 31, 29) as u8, bits(word1, 28, 27) as u8),
+    };
     let op_sel = f.lo(14, 11) as u8;
     let vop3b = shape.sdst != Ty::No && family != Family::Vopc;
     let sources = shape.sources();
@@ -212,14 +216,18 @@ pub fn vop3(f: &Fetch) -> Decoded {
             inst.mods.abs |= u8::from(abs) << i;
         }
     }
-    require(shape.has(flag::OMOD) || bits(word1, 28, 27) == 0, row)?;
+    require(shape.has(flag::OMOD) || omod == 0, row)?;
     require(shape.has(flag::CLAMP) || f.lo(15, 15) == 0, row)?;
     if shape.has(flag::OP_SEL) {
         let unused = if shape.has(flag::BYTE_SEL) { 0 } else { 7 & !0 << sources };
         require(op_sel & unused == 0, row)?;
         inst.mods.op_sel = op_sel;
     }
-    inst.mods.omod = bits(word1, 28, 27) as u8;
+    // Without op_sel its bits are ignored, with these exceptions.
+    let reserved = if shape.has(flag::OP_SEL_IGNORED) { 4 } else { 0 };
+    let reserved = if shape.has(flag::BITOP3) && !shape.has(flag::OP_SEL) { 15 } else { reserved };
+    require(op_sel & reserved == 0, row)?;
+    inst.mods.omod = omod;
     inst.mods.clamp = f.lo(15, 15) != 0;
     Ok(inst)
 }
@@ -275,7 +283,7 @@ fn mfma(f: &Fetch, row: &'static Row) -> Decoded {
 fn matrix(code: u32, ty: Ty, acc: bool) -> Option<Operand> {
     match code {
         256.. => vgpr_or_agpr(code - 256, ty.dwords(), acc),
-        0..=127 => scalar(code, ty.dwords().min(16)),
+        0..=127 => scalar(code, ty.scalar_dwords(code)),
         _ => src_without_literal(code, ty),
     }
 }

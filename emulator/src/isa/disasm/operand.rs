@@ -5,7 +5,7 @@ use super::super::{inst::Operand, row::Ty};
 /// A register group, inline constant or literal as an operand of type `ty`.
 pub fn name(op: Operand, ty: Ty, literal: u32) -> String {
     match op.0 {
-        0..=127 => scalar(op.0, ty.dwords()),
+        0..=127 => scalar(op.0, ty.scalar_dwords(op.0.into())),
         128..=208 => integer(op).to_string(),
         230 | 231 | 235..=239 | 251..=254 => special(op.0).to_owned(),
         240..=248 => float(op.0, ty).to_owned(),
@@ -102,6 +102,11 @@ pub fn inline_bits(code: u16) -> Option<u32> {
     }
 }
 
+/// The upper halves of [`SINGLE_BITS`].
+fn is_bf16_bits(value: u32) -> bool {
+    value < 1 << 16 && SINGLE_BITS.iter().any(|bits| bits >> 16 == value)
+}
+
 fn is_inline_integer(value: i32) -> bool {
     (-16..=64).contains(&value)
 }
@@ -116,8 +121,10 @@ fn literal_text(ty: Ty, value: u32) -> String {
     let low = value & 0xffff;
     let (inline, digits) = match ty {
         Ty::F16 => (is_inline_integer(i32::from(low as u16 as i16)) || HALF_BITS.contains(&low), low),
+        Ty::Bf16 => (is_inline_integer(i32::from(low as u16 as i16)) || is_bf16_bits(low), value),
         Ty::I16 => (is_inline32(value), low),
         Ty::V2F16 => (is_inline_integer(value as i32) || HALF_BITS.contains(&value), value),
+        Ty::V2Bf16 => (is_inline_integer(value as i32) || is_bf16_bits(value), value),
         Ty::B64 => (value <= 64, value),
         Ty::F64 => return double(value),
         Ty::S32 | Ty::S64 | Ty::V32 | Ty::A32 => return immediate32(value),

@@ -31,6 +31,15 @@ pub fn print(text: &mut Text, inst: &Inst) {
         Variant::Sdwa => sdwa(text, inst),
         Variant::Dpp => dpp(text, inst),
         _ => {
+            if shape.has(flag::BITOP3) {
+                let table = inst.bitop3();
+                let digits = if table <= 10 { table.to_string() } else { format!("{table:#x}") };
+                text.flag(table != 0, &format!("bitop3:{digits}"));
+            }
+            if shape.has(flag::PERMLANE) && inst.variant == Variant::E64 {
+                text.flag(inst.word0 >> 12 & 1 != 0, "bound_ctrl:1");
+                text.flag(inst.word0 >> 11 & 1 != 0, "fi:1");
+            }
             if inst.mods.op_sel != 0 {
                 let sources = if shape.has(flag::BYTE_SEL) { 3 } else { shape.sources() };
                 let bits = (0..sources).chain([3]).map(|i| inst.mods.op_sel >> i & 1);
@@ -139,8 +148,6 @@ pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
             Ty::Mix => source(inst, i),
             // Constants of the multiplied matrices show the digits of 32 bits.
             _ if shape.has(flag::MFMA) && i < 2 && op.row().is_none() && op.0 >= 128 => name(op, Ty::B32, 0),
-            // There is no group of 32 scalar registers.
-            Ty::B1024 if op.0 < 128 => name(op, Ty::B512, 0),
             _ => name(op, ty, 0),
         });
     }

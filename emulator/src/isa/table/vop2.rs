@@ -29,6 +29,7 @@ macro_rules! vop2 { ($rows:ident) => { $rows! { VOP2, Vop2,
     20, "v_or_b32",       ALL,    B32 = [B32, B32], 0, Some(bits::v_or_b32);
     21, "v_xor_b32",      ALL,    B32 = [B32, B32], 0, Some(bits::v_xor_b32);
     22, "v_mac_f32",      GFX90A, F32 = [F32, F32], CLAMP | OMOD | NO_SDWA, Some(float::v_mac_f32);
+    22, "v_dot2c_f32_bf16", GFX950, F32 = [V2Bf16, V2Bf16], CLAMP | OMOD | NO_SDWA, None;
     23, "v_madmk_f32",    GFX90A, F32 = [F32, F32, F32], NO_E64 | MADMK | NO_SDWA | NO_DPP, Some(float::v_madmk_f32);
     23, "v_fmamk_f32",    GFX940, F32 = [F32, F32, F32], NO_E64 | MADMK | NO_SDWA | NO_DPP, Some(float::v_fmamk_f32);
     24, "v_madak_f32",    GFX90A, F32 = [F32, F32, F32], NO_E64 | MADAK | NO_SDWA | NO_DPP, Some(float::v_madak_f32);
