@@ -114,6 +114,14 @@ pub struct Row {
     /// Operands and properties.
     pub shape: Shape,
 }
+
+impl Row {
+    /// Whether it is a vector instruction that writes its source, too.
+    pub fn swaps(&self) -> bool {
+        self.family == Family::Vop1 && self.name.contains("_swap_")
+    }
+}
+
 /// Kind and width of one operand.
 ///
 /// The element type decides how an inline constant reads (1.0 is 0x3c00 for `F16`, 0x3f800000 for `F32`) and

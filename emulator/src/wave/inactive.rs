@@ -44,7 +44,7 @@ pub(super) fn follow(values: &mut Inactive, wave: &Wave, inst: &Inst, pc: u64) -
             let carries = !matches!(inst.variant, Variant::Dpp | Variant::Sdwa) && !row.shape.has(MFMA);
             let result = if carries { result(values, wave, inst) } else { Row::default() };
             values.set(dst, wave.exec, result);
-            if row.name == "v_swap_b32" {
+            if row.swaps() {
                 values.set((inst.src[0], Ty::B32), wave.exec, Row::default());
             }
             None

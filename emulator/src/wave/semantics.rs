@@ -12,7 +12,11 @@ use super::{
             Bf8Bf8, Bf8Fp8, Bf16, F16, F32, F64, Fp8Bf8, Fp8Fp8, I8, PairedBf16, PairedBf16Of1k, PairedF16,
             Xf32, mfma, smfmac,
         },
-        media, mix, packed, select, trig,
+        media, mix, packed,
+        scale::{narrow, widen},
+        select,
+        small::{Brain, E2m1, E2m3, E3m2, E4m3, E5m2, Half},
+        trig,
     },
 };
 use crate::isa::{Flow, Inst, Row, table};

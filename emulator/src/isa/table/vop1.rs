@@ -90,10 +90,10 @@ macro_rules! vop1 { ($rows:ident) => { $rows! { VOP1, Vop1,
     85, "v_cvt_f32_bf8",      GFX940, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_f32_bf8);
     86, "v_cvt_pk_f32_fp8",   GFX940, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_pk_f32_fp8);
     87, "v_cvt_pk_f32_bf8",   GFX940, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_pk_f32_bf8);
-    88, "v_prng_b32",         GFX950, B32 = [B32], 0, None;
-    89, "v_permlane16_swap_b32", GFX950, B32 = [V32], PERMLANE | NO_SDWA | NO_DPP, None;
-    90, "v_permlane32_swap_b32", GFX950, B32 = [V32], PERMLANE | NO_SDWA | NO_DPP, None;
-    91, "v_cvt_f32_bf16",     GFX950, F32 = [Bf16], CLAMP | OMOD, None;
+    88, "v_prng_b32",         GFX950, B32 = [B32], 0, Some(bits::v_prng_b32);
+    89, "v_permlane16_swap_b32", GFX950, B32 = [V32], PERMLANE | NO_SDWA | NO_DPP, Some(cross::v_permlane16_swap_b32);
+    90, "v_permlane32_swap_b32", GFX950, B32 = [V32], PERMLANE | NO_SDWA | NO_DPP, Some(cross::v_permlane32_swap_b32);
+    91, "v_cvt_f32_bf16",     GFX950, F32 = [Bf16], CLAMP | OMOD, Some(convert::v_cvt_f32_bf16);
 } } }
 pub(crate) use vop1;
 vop1!(rows);

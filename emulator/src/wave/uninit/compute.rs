@@ -104,7 +104,7 @@ pub(super) fn vector(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
         used.extend(rows(op, ty).enumerate().map(|(part, row)| Used {
             row,
             source: Some((source, part)),
-            is_result: inst.row.name == "v_swap_b32",
+            is_result: inst.row.swaps(),
         }));
     }
     for row in rows(inst.dst, shape.dst) {
@@ -184,9 +184,10 @@ fn source(uninit: &Uninit, wave: &Wave, step: &Step<'_>, used: &[Used]) -> Scala
 
 /// Whether an instruction does nothing but move, select and mask bits, and shift them by whole bytes.
 fn copies(wave: &Wave, inst: &Inst) -> bool {
-    const COPIES: [&str; 22] = [
+    const COPIES: [&str; 23] = [
         "v_mov_",
         "v_swap_",
+        "v_permlane",
         "v_accvgpr_",
         "v_readfirstlane_",
         "v_readlane_",

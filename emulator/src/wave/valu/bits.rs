@@ -1,6 +1,12 @@
 //! Moves, logic, shifts and bit fields.
 
-use super::{half::F16, map::lanes, modal::floats};
+use std::ops::{BitAnd, BitXor};
+
+use super::{
+    half::F16,
+    map::{instructions, lanes, map3, rare},
+    modal::floats,
+};
 
 /// Bit field of `width` (0 to 31) from `offset`.
 #[inline(always)]
@@ -46,7 +52,34 @@ fn find_high(x: u32) -> u32 {
     if x == 0 { u32::MAX } else { x.leading_zeros() }
 }
 
+/// The next of a sequence of random numbers (CDNA4 ISA, V_PRNG_B32).
+#[inline(always)]
+pub(super) fn prng(x: u32) -> u32 {
+    x << 1 ^ if x >> 31 != 0 { 197 } else { 0 }
+}
+
+/// Three bits' entry in a table, for each bit; `table` has it as all ones or none.
+#[inline(always)]
+fn look_up<T: Copy + BitAnd<Output = T> + BitXor<Output = T>>(table: [T; 8], a: T, b: T, c: T) -> T {
+    let choose = |bit: T, no: T, yes: T| no ^ bit & (no ^ yes);
+    let pair = |n: usize| choose(c, table[n], table[n + 1]);
+    choose(a, choose(b, pair(0), pair(2)), choose(b, pair(4), pair(6)))
+}
+
+instructions! {
+    pub(crate) fn v_bitop3_b32(wave, inst) {
+        let table = std::array::from_fn(|n| u32::from(inst.bitop3() >> n & 1).wrapping_neg());
+        map3(wave, inst, |a: u32, b: u32, c: u32| look_up(table, a, b, c))
+    }
+
+    pub(crate) fn v_bitop3_b16(wave, inst) {
+        let table = std::array::from_fn(|n| u16::from(inst.bitop3() >> n & 1).wrapping_neg());
+        rare::map3(wave, inst, |a: u16, b: u16, c: u16| look_up(table, a, b, c))
+    }
+}
+
 lanes! {
+    v_prng_b32(a: u32) -> u32 { prng(a) };
     v_mov_b32(a: u32) -> u32 { a };
     v_mov_b64(a: u64) -> u64 { a };
     v_not_b32(a: u32) -> u32 { !a };

@@ -1,10 +1,11 @@
 //! Conversions between number formats.
 
 use super::{
-    half::F16,
+    half::{Bf16, F16},
     map::{accumulate, instructions, lanes, map1, map2, map3, rare},
     modal::floats,
     mode::{Operand, Precision},
+    small::{self, Rounding},
     soft::{self, Env, Round},
 };
 use crate::{
@@ -29,6 +30,11 @@ fn unorm(x: f32) -> u32 {
 #[inline(always)]
 fn pack(low: u32, high: u32) -> u32 {
     low & 0xffff | high << 16
+}
+
+#[inline(always)]
+fn bytes([low, high]: [i32; 2]) -> u16 {
+    (low & 0xff | high << 8) as u16
 }
 
 #[inline(always)]
@@ -60,6 +66,8 @@ floats! {
 }
 
 lanes! {
+    // The manual moves the bits, whatever they are.
+    v_cvt_f32_bf16(a: Bf16) -> f32 { a.to_f32() };
     v_cvt_f64_i32(a: i32) -> f64 { f64::from(a) };
     v_cvt_f64_u32(a: u32) -> f64 { f64::from(a) };
     v_cvt_f32_ubyte0(a: u32) -> f32 { (a & 0xff) as f32 };
@@ -84,6 +92,8 @@ lanes! {
     v_cvt_pk_i16_i32(a: i32, b: i32) -> u32 {
         pack(a.clamp(-0x8000, 0x7fff) as u32, b.clamp(-0x8000, 0x7fff) as u32)
     };
+    v_ashr_pk_i8_i32(a: i32, b: i32, n: u32) -> u16 { bytes([a, b].map(|x| (x >> (n & 31)).clamp(-0x80, 0x7f))) };
+    v_ashr_pk_u8_i32(a: i32, b: i32, n: u32) -> u16 { bytes([a, b].map(|x| (x >> (n & 31)).clamp(0, 0xff))) };
     v_sat_pk_u8_i16(a: u32) -> u16 {
         ((a as i16).clamp(0, 255) | ((a >> 16) as i16).clamp(0, 255) << 8) as u16
     };
@@ -108,6 +118,48 @@ instructions! {
         }
     }
 
+    // Both round to nearest even whatever MODE says.
+    pub(crate) fn v_cvt_pk_f16_f32(wave, inst) {
+        let (from, to) = (f32::env(wave.mode), Env { round: Round::NearestEven, ..F16::env(wave.mode) });
+        if to == Env::DEFAULT && !from.flush_in {
+            map2(wave, inst, |a: f32, b: f32| pack(F16::from_f32(a).0.into(), F16::from_f32(b).0.into()))
+        } else {
+            let convert = |x: f32| u32::from(soft::convert::<f32, F16>(from, to, x).0);
+            rare::map2(wave, inst, |a: f32, b: f32| pack(convert(a), convert(b)))
+        }
+    }
+
+    pub(crate) fn v_cvt_pk_bf16_f32(wave, inst) {
+        let env = Env { round: Round::NearestEven, ..f32::env(wave.mode) };
+        if env == Env::DEFAULT {
+            map2(wave, inst, |a: f32, b: f32| pack(Bf16::from_f32(a).0.into(), Bf16::from_f32(b).0.into()))
+        } else {
+            let convert = |x: f32| u32::from(soft::convert::<f32, Bf16>(env, env, x).0);
+            rare::map2(wave, inst, |a: f32, b: f32| pack(convert(a), convert(b)))
+        }
+    }
+
+    pub(crate) fn v_cvt_sr_f16_f32(wave, inst) {
+        let (from, to) = (f32::env(wave.mode), F16::env(wave.mode));
+        stochastic(wave, inst, |x, random| {
+            let x = x.flush_if(from.flush_in);
+            let code = small::encode::<small::Half>(x, 127, Rounding::Stochastic(random), to.saturate);
+            // A NaN keeps the top of its payload.
+            let half = if x.is_nan() { F16::from_f32(x) } else { F16(code as u16) };
+            half.flush_if(to.flush_out).0
+        })
+    }
+
+    pub(crate) fn v_cvt_sr_bf16_f32(wave, inst) {
+        let env = f32::env(wave.mode);
+        stochastic(wave, inst, |x, random| {
+            let x = x.flush_if(env.flush_in);
+            let code = small::encode::<small::Brain>(x, 127, Rounding::Stochastic(random), false);
+            let half = if x.is_nan() { Bf16::from_f32(x) } else { Bf16(code as u16) };
+            half.flush_if(env.flush_out).0
+        })
+    }
+
     pub(crate) fn v_cvt_pkrtz_f16_f32(wave, inst) {
         let from = f32::env(wave.mode);
         let to = Env { round: Round::Zero, ..F16::env(wave.mode) };
@@ -116,6 +168,15 @@ instructions! {
             pack(convert(a), convert(b))
         })
     }
+}
+
+/// A function of a number and a random one into the half of the destination that op_sel names; the other half stays.
+#[inline(always)]
+fn stochastic(wave: &mut Wave, inst: &Inst, f: impl Fn(f32, u32) -> u16) -> Flow {
+    let shift = if inst.mods.op_sel & 8 != 0 { 16 } else { 0 };
+    rare::accumulate(wave, inst, |x: f32, random: u32, old: u32| {
+        old & !(0xffff << shift) | u32::from(f(x, random)) << shift
+    })
 }
 
 /// A byte, rounded in the mode of `env` and saturated; NaN gives 0.

@@ -7,8 +7,8 @@ use super::{
     source::plain,
 };
 use crate::{
-    isa::{Flow, Inst, Operand},
-    wave::Wave,
+    isa::{Flow, Inst, Operand, inst::Variant},
+    wave::{FaultKind, Wave},
 };
 
 /// Bits of the mask in source 2 choose between sources 1 (set) and 0; abs and neg act on both as on floats.
@@ -91,6 +91,47 @@ pub(crate) fn v_swap_b32(wave: &mut Wave, inst: &Inst) -> Flow {
         merge(&mut wave.vgpr[b & 511..=b & 511], &[old_a], exec);
     }
     Flow::Next
+}
+
+/// Exchanges the second of each two groups of `group` lanes of the destination with the first of the source.
+///
+/// The pseudocode knows no dead lanes. They are taken to be those of DPP: they are not written, and what would come
+/// from one is not written either, but with FI (it is read all the same) or BOUND_CTRL (it is 0).
+fn permlane_swap(wave: &mut Wave, inst: &Inst, group: usize) -> Flow {
+    let (Some(a), Some(b)) = (inst.dst.row(), inst.src[0].row()) else {
+        return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
+    };
+    let has = |bit: u32| inst.variant == Variant::E64 && inst.word0 >> bit & 1 != 0;
+    let (fetches_dead, dead_are_zero) = (has(11), has(12));
+    let exec = wave.exec;
+    let (old_a, old_b) = (wave.vgpr[a & 511], wave.vgpr[b & 511]);
+    let is_live = |lane: usize| exec >> lane & 1 != 0;
+    let mut give = |row: usize, to: usize, from: usize, word: u32| {
+        let word = if is_live(from) || fetches_dead {
+            word
+        } else if dead_are_zero {
+            0
+        } else {
+            return;
+        };
+        if is_live(to) {
+            wave.vgpr[row & 511].0[to] = word;
+        }
+    };
+    for first in (0..64).filter(|lane| lane & group == 0) {
+        let second = first + group;
+        give(a, second, first, old_b.0[first]);
+        give(b, first, second, old_a.0[second]);
+    }
+    Flow::Next
+}
+
+pub(crate) fn v_permlane16_swap_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    permlane_swap(wave, inst, 16)
+}
+
+pub(crate) fn v_permlane32_swap_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    permlane_swap(wave, inst, 32)
 }
 
 /// Does nothing: exceptions are not modelled, and v_nop has nothing to do.

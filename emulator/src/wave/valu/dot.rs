@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::{
-    half::F16,
+    half::{Bf16, F16},
     lane::Kind,
     mode::Operand,
     result::{clamps, store},
@@ -98,9 +98,17 @@ dots! {
     v_dot8c_i32_i4: dot_signed, 8, 4;
 }
 
-/// The sum of two half products and a single, in order, each product exact, each sum rounded to nearest even.
-/// Denormal singles are flushed and denormal halves are not, whatever MODE says (LLVM, FDOT2).
-fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
+/// The sum of two products of 16-bit floats and a single, each sum rounded to nearest even whatever MODE says.
+///
+/// Denormal singles are flushed, and denormal halves are not (LLVM, FDOT2). The upper half of a single is taken to be
+/// flushed as singles are, of which the manual says nothing.
+#[inline(always)]
+fn dot2_f32<const ADDEND_LAST: bool>(
+    wave: &mut Wave,
+    inst: &Inst,
+    kind: Kind,
+    single: impl Fn(u16) -> f32,
+) -> Flow {
     let Mods { neg, abs, .. } = inst.mods;
     let packed = inst.row.family == Family::Vop3p;
     // No document says what the VOP2 forms negate, nor what neg_hi does to the single.
@@ -108,25 +116,31 @@ fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     if undefined != 0 {
         return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
     }
-    let [a, b, c] = operands(wave, inst, Kind::F16, true);
+    let [a, b, c] = operands(wave, inst, kind, true);
     let half = |word: u32, n: usize, high: bool| {
         let (shift, signs) = if high { (16, abs) } else { (0, neg) };
-        F16((word >> shift) as u16 ^ u16::from(signs >> n & 1) << 15).to_f32()
+        single((word >> shift) as u16 ^ u16::from(signs >> n & 1) << 15)
     };
+    let sum = |a: f32, b: f32| (a.flush() + b.flush()).flush();
     let value = std::array::from_fn(|lane| {
         let addend = f32::from_bits(c[lane] ^ u32::from(neg >> 2 & 1) << 31);
-        let products = [false, true].map(|high| half(a[lane], 0, high) * half(b[lane], 1, high));
-        let first = addend.flush() + products[0];
-        (first.flush() + products[1]).flush().to_bits()
+        let [low, high] = [false, true].map(|high| half(a[lane], 0, high) * half(b[lane], 1, high));
+        let total = if ADDEND_LAST { sum(sum(low, high), addend) } else { sum(sum(addend, low), high) };
+        total.to_bits()
     });
     store::<f32>(wave, inst, plain(inst), &[Vector(value)]);
     Flow::Next
 }
 
-pub(crate) fn v_dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
-    dot2_f32_f16(wave, inst)
+pub(crate) fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot2_f32::<false>(wave, inst, Kind::F16, |bits| F16(bits).to_f32())
 }
 
-pub(crate) fn v_dot2c_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
-    dot2_f32_f16(wave, inst)
+/// The pseudocode adds the single last.
+pub(crate) fn v_dot2_f32_bf16(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot2_f32::<true>(wave, inst, Kind::Bf16, |bits| Bf16(bits).to_f32().flush())
+}
+
+pub(crate) fn v_dot2c_f32_bf16(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot2_f32::<false>(wave, inst, Kind::Bf16, |bits| Bf16(bits).to_f32().flush())
 }

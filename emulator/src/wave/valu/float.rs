@@ -255,6 +255,23 @@ fn max3<T: Ordered>(ieee: bool, a: T, b: T, c: T) -> T {
     max(ieee, max(ieee, a, b), c)
 }
 
+/// What stands in the place of `ordered` if there is a NaN among the operands: the first one, quiet (IEEE 754-2019,
+/// minimum and maximum).
+#[inline(always)]
+fn or_nan<T: Ordered>(operands: [T; 3], ordered: T) -> T {
+    operands.into_iter().rev().fold(ordered, |result, x| if x.nan() { x.quieted() } else { result })
+}
+
+#[inline(always)]
+pub(super) fn minimum3<T: Ordered>(_: bool, a: T, b: T, c: T) -> T {
+    or_nan([a, b, c], min3(false, a, b, c))
+}
+
+#[inline(always)]
+pub(super) fn maximum3<T: Ordered>(_: bool, a: T, b: T, c: T) -> T {
+    or_nan([a, b, c], max3(false, a, b, c))
+}
+
 /// The middle operand; with a NaN among them, the smallest (MI200 ISA, V_MED3_F32).
 #[inline(always)]
 fn med3<T: Ordered>(ieee: bool, a: T, b: T, c: T) -> T {
@@ -311,6 +328,8 @@ selections! {
     v_max_f32: select2, f32, max;
     v_min3_f32: select3, f32, min3;
     v_max3_f32: select3, f32, max3;
+    v_minimum3_f32: select3, f32, minimum3;
+    v_maximum3_f32: select3, f32, maximum3;
     v_med3_f32: select3, f32, med3;
     v_min_f64: select2, f64, min;
     v_max_f64: select2, f64, max;

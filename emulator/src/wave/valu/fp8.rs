@@ -1,11 +1,15 @@
-//! The 8-bit floats of gfx942, and conversions between them and singles (MI300 ISA, 7.2).
+//! The 8-bit floats of gfx942, and conversions between 8-bit floats and singles (MI300 ISA, 7.2).
 //!
-//! Neither format has infinities or a negative zero, whose code 0x80 is the only NaN ("FNUZ").
+//! Neither format of gfx942 has infinities or a negative zero, whose code 0x80 is the only NaN ("FNUZ"). The same
+//! instructions of gfx950 convert the formats of the Open Compute Project, [`small`].
 
-use super::map::{accumulate, lanes};
+use super::{
+    map::{accumulate, instructions, rare},
+    small::{self, E4m3, E5m2, Rounding, Small},
+};
 use crate::{
-    isa::{Flow, Inst},
-    wave::{Wave, multiversion::multiversion},
+    isa::{Flow, Inst, Target},
+    wave::Wave,
 };
 
 const NAN: u32 = 0x80;
@@ -18,6 +22,8 @@ pub(super) trait Fnuz {
     const FRACTION: u32;
     /// Bits of the exponent.
     const EXPONENT: u32;
+    /// What gfx950 has in its place.
+    type Ocp: Small;
     /// One more than an IEEE format would have.
     const BIAS: u32 = 1 << (Self::EXPONENT - 1);
 
@@ -81,48 +87,96 @@ pub(super) struct Bf8;
 impl Fnuz for Fp8 {
     const FRACTION: u32 = 3;
     const EXPONENT: u32 = 4;
+    type Ocp = E4m3;
 }
 
 impl Fnuz for Bf8 {
     const FRACTION: u32 = 2;
     const EXPONENT: u32 = 5;
+    type Ocp = E5m2;
 }
 
-lanes! {
-    once;
-    v_cvt_f32_fp8(a: u32) -> f32 { Fp8::decode(a) };
-    v_cvt_f32_bf8(a: u32) -> f32 { Bf8::decode(a) };
-    v_cvt_pk_f32_fp8(a: u32) -> u64 { pair(Fp8::decode(a), Fp8::decode(a >> 8)) };
-    v_cvt_pk_f32_bf8(a: u32) -> u64 { pair(Bf8::decode(a), Bf8::decode(a >> 8)) };
+/// Whether the formats are those of [`small`].
+fn is_ocp(wave: &Wave) -> bool {
+    wave.target == Target::Gfx950
 }
 
+/// The low byte.
 #[inline(always)]
-fn pair(low: f32, high: f32) -> u64 {
-    u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
+fn unpack<F: Fnuz>(wave: &mut Wave, inst: &Inst) -> Flow {
+    if is_ocp(wave) {
+        rare::map1(wave, inst, small::decode::<F::Ocp>)
+    } else {
+        rare::map1(wave, inst, F::decode)
+    }
+}
+
+/// The low two bytes.
+#[inline(always)]
+fn unpack_pair<F: Fnuz>(wave: &mut Wave, inst: &Inst) -> Flow {
+    let pair = |low: f32, high: f32| u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
+    if is_ocp(wave) {
+        rare::map1(wave, inst, |a: u32| pair(small::decode::<F::Ocp>(a), small::decode::<F::Ocp>(a >> 8)))
+    } else {
+        rare::map1(wave, inst, |a: u32| pair(F::decode(a), F::decode(a >> 8)))
+    }
 }
 
 /// Two codes into the half of the destination that op_sel names; the other half stays.
 #[inline(always)]
 fn pack<F: Fnuz>(wave: &mut Wave, inst: &Inst) -> Flow {
-    let saturate = wave.mode.fp16_overflow();
     let shift = if inst.mods.op_sel & 8 != 0 { 16 } else { 0 };
-    accumulate(wave, inst, |a: f32, b: f32, old: u32| {
-        let codes = F::encode(a, saturate) | F::encode(b, saturate) << 8;
-        old & !(0xffff << shift) | codes << shift
-    })
+    let put = move |old: u32, low: u32, high: u32| old & !(0xffff << shift) | (low | high << 8) << shift;
+    let saturate = wave.mode.fp16_overflow();
+    if is_ocp(wave) {
+        let encode = move |x| small::encode::<F::Ocp>(x, 127, Rounding::NearestEven, saturate);
+        accumulate(wave, inst, |a: f32, b: f32, old: u32| put(old, encode(a), encode(b)))
+    } else {
+        accumulate(wave, inst, |a: f32, b: f32, old: u32| {
+            put(old, F::encode(a, saturate), F::encode(b, saturate))
+        })
+    }
 }
 
 /// A code into the byte of the destination that op_sel names; the others stay.
 #[inline(always)]
 fn stochastic<F: Fnuz>(wave: &mut Wave, inst: &Inst) -> Flow {
-    let saturate = wave.mode.fp16_overflow();
     let shift = 8 * u32::from(inst.mods.op_sel >> 2 & 3);
-    accumulate(wave, inst, |a: f32, random: u32, old: u32| {
-        old & !(0xff << shift) | F::encode_stochastic(a, random, saturate) << shift
-    })
+    let put = move |old: u32, code: u32| old & !(0xff << shift) | code << shift;
+    let saturate = wave.mode.fp16_overflow();
+    if is_ocp(wave) {
+        accumulate(wave, inst, |a: f32, random: u32, old: u32| {
+            put(old, encode_sum::<F::Ocp>(a, random, saturate))
+        })
+    } else {
+        accumulate(wave, inst, |a: f32, random: u32, old: u32| {
+            put(old, F::encode_stochastic(a, random, saturate))
+        })
+    }
 }
 
-multiversion! {
+/// As [`Fnuz::encode_stochastic`]: the random number is added to the single, which differs from [`small::encode`] where
+/// the code is a denormal.
+#[inline(always)]
+fn encode_sum<F: Small>(x: f32, random: u32, saturate: bool) -> u32 {
+    let sum = x.abs().to_bits().wrapping_add(random >> (9 + F::FRACTION)).min(f32::MAX.to_bits());
+    let sum = f32::from_bits(sum).copysign(x);
+    small::encode::<F>(if x.is_finite() { sum } else { x }, 127, Rounding::Stochastic(0), saturate)
+}
+
+instructions! {
+    pub(crate) fn v_cvt_f32_fp8(wave, inst) {
+        unpack::<Fp8>(wave, inst)
+    }
+    pub(crate) fn v_cvt_f32_bf8(wave, inst) {
+        unpack::<Bf8>(wave, inst)
+    }
+    pub(crate) fn v_cvt_pk_f32_fp8(wave, inst) {
+        unpack_pair::<Fp8>(wave, inst)
+    }
+    pub(crate) fn v_cvt_pk_f32_bf8(wave, inst) {
+        unpack_pair::<Bf8>(wave, inst)
+    }
     pub(crate) fn v_cvt_pk_fp8_f32(wave, inst) {
         pack::<Fp8>(wave, inst)
     }

@@ -1,4 +1,4 @@
-//! Half precision, computed exactly in single precision.
+//! Half precision, computed exactly in single precision, and the upper halves of singles.
 
 /// An IEEE binary16 value.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,25 @@ impl F16 {
     #[inline(always)]
     pub(super) fn flush(self) -> Self {
         if self.0 & 0x7c00 == 0 { Self(self.0 & 0x8000) } else { self }
+    }
+}
+
+/// The upper half of a single.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bf16(pub u16);
+
+impl Bf16 {
+    #[inline(always)]
+    pub(super) fn to_f32(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+
+    /// Rounds to nearest even; a NaN is quieted and keeps the top of its payload.
+    #[inline(always)]
+    pub(super) fn from_f32(x: f32) -> Self {
+        let bits = x.to_bits();
+        let rounded = bits.wrapping_add(0x7fff).wrapping_add(bits >> 16 & 1);
+        Self((if x.is_nan() { bits | 1 << 22 } else { rounded } >> 16) as u16)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::mem::MaybeUninit;
 
-use super::{chunk::Word, half::F16};
+use super::{
+    chunk::Word,
+    half::{Bf16, F16},
+};
 use crate::wave::Vector;
 
 /// How constants and modifiers act on an operand.
@@ -10,6 +13,7 @@ use crate::wave::Vector;
 pub(crate) enum Kind {
     B16,
     F16,
+    Bf16,
     B32,
     F32,
     B64,
@@ -28,12 +32,12 @@ impl Kind {
 
     /// Whether the operand lives in one half of a register.
     pub(crate) const fn is_half(self) -> bool {
-        matches!(self, Self::B16 | Self::F16)
+        matches!(self, Self::B16 | Self::F16 | Self::Bf16)
     }
 
     /// Whether abs, neg, omod and the floating-point clamp apply.
     pub(crate) const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 }
 
@@ -156,6 +160,7 @@ narrow! {
     u16, B16, |word| word as u16, |value| u32::from(value);
     i16, B16, |word| word as i16, |value| u32::from(value as u16);
     F16, F16, |word| F16(word as u16), |value| u32::from(value.0);
+    Bf16, Bf16, |word| Bf16(word as u16), |value| u32::from(value.0);
 }
 
 wide! {

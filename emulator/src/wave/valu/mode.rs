@@ -1,7 +1,7 @@
 //! Which arithmetic MODE asks for.
 
 use super::{
-    half::F16,
+    half::{Bf16, F16},
     lane::Lane,
     soft::{Env, Float},
 };
@@ -66,6 +66,13 @@ impl Operand for F16 {
     #[inline(always)]
     fn flush(self) -> Self {
         Self::flush(self)
+    }
+}
+
+impl Operand for Bf16 {
+    #[inline(always)]
+    fn flush(self) -> Self {
+        if self.0 & 0x7f80 == 0 { Self(self.0 & 0x8000) } else { self }
     }
 }
 

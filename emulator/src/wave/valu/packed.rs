@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::{
-    float::{max, min},
+    float::{max, maximum3, min, minimum3},
     half::F16,
     lane::{Kind, Lane},
     mode::{Operand, Precision},
@@ -157,14 +157,17 @@ packed_integers! {
 
 /// Minimum or maximum, sources and result flushed as MODE says.
 #[inline(always)]
-fn selecting(wave: &mut Wave, inst: &Inst, f: impl Fn(bool, F16, F16) -> F16) -> Flow {
+fn selecting(wave: &mut Wave, inst: &Inst, count: usize, f: impl Fn(bool, F16, F16, F16) -> F16) -> Flow {
     let ieee = wave.mode.ieee();
     packed_f16(
         wave,
         inst,
-        2,
-        |a, b, _| f(ieee, a, b),
-        |e, a, b, _| f(ieee, a.flush_if(e.flush_in), b.flush_if(e.flush_in)).flush_if(e.flush_out),
+        count,
+        |a, b, c| f(ieee, a, b, c),
+        |e, a, b, c| {
+            let [a, b, c] = [a, b, c].map(|x| x.flush_if(e.flush_in));
+            f(ieee, a, b, c).flush_if(e.flush_out)
+        },
     )
 }
 
@@ -179,10 +182,16 @@ multiversion! {
         packed_f16(wave, inst, 2, |a, b, _| a.mul(b), |e, a, b, _| soft::mul(e, a, b))
     }
     pub(crate) fn v_pk_min_f16(wave, inst) {
-        selecting(wave, inst, min)
+        selecting(wave, inst, 2, |ieee, a, b, _| min(ieee, a, b))
     }
     pub(crate) fn v_pk_max_f16(wave, inst) {
-        selecting(wave, inst, max)
+        selecting(wave, inst, 2, |ieee, a, b, _| max(ieee, a, b))
+    }
+    pub(crate) fn v_pk_minimum3_f16(wave, inst) {
+        selecting(wave, inst, 3, minimum3)
+    }
+    pub(crate) fn v_pk_maximum3_f16(wave, inst) {
+        selecting(wave, inst, 3, maximum3)
     }
 }
 

@@ -21,6 +21,16 @@ unsafe fn combine(
     unsafe { kernel(to.cast(), a.cast(), b.cast(), a.cast(), bits, environment(&f)) };
 }
 
+/// Words that are functions of three rows' words.
+#[inline(always)]
+pub(super) fn zip(to: &mut Vector, [a, b, c]: [&Vector; 3], f: impl Fn(u32, u32, u32) -> u32) {
+    let f = move |_: usize, _: u32, a: u32, b: u32, c: u32| f(a, b, c);
+    let kernel = Each::value::<u32, u32, u32, u32, _>(&f);
+    let [a, b, c] = [a, b, c].map(|row| row.0.as_ptr());
+    // SAFETY: references to rows that are as wide as the types, and the environment is the function's.
+    unsafe { kernel(to.0.as_mut_ptr(), a, b, c, 0, environment(&f)) };
+}
+
 /// One word in all lanes.
 ///
 /// # Safety

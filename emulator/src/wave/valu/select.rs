@@ -28,6 +28,10 @@ selections! {
     v_pack_b32_f16: bits, 3;
     v_cvt_pknorm_i16_f16: convert, 3;
     v_cvt_pknorm_u16_f16: convert, 3;
+    v_ashr_pk_i8_i32: convert, 8;
+    v_ashr_pk_u8_i32: convert, 8;
+    v_cvt_sr_f16_f32: convert, 8;
+    v_cvt_sr_bf16_f32: convert, 8;
     v_mad_u32_u16: integer, 3;
     v_mad_i32_i16: integer, 3;
 }

@@ -3,7 +3,7 @@
 //! Every operation computes the exact result as an integer times a power of two and rounds it once. The host's
 //! own arithmetic serves the default mode; its control register stays as Rust set it.
 
-use super::half::F16;
+use super::half::{Bf16, F16};
 
 /// The rounding modes of MODE, in its numbering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +88,7 @@ macro_rules! formats {
 }
 
 formats! {
+    Bf16, 7, 8, |x| u64::from(x.0), |bits| Bf16(bits as u16);
     F16, 10, 5, |x| u64::from(x.0), |bits| F16(bits as u16);
     f32, 23, 8, |x| u64::from(x.to_bits()), |bits| f32::from_bits(bits as u32);
     f64, 52, 11, |x| x.to_bits(), |bits| f64::from_bits(bits);

@@ -62,6 +62,7 @@ fn scalar(wave: &Wave, inst: &Inst, op: Operand, kind: Kind) -> u64 {
             }
             u64::from(F16::from_f32(f32::from_bits(wave.scalar(op, inst))).0)
         }
+        Kind::Bf16 if float_constant => u64::from(wave.scalar(op, inst) >> 16),
         Kind::F64 if op == Operand::LITERAL => u64::from(inst.literal) << 32,
         Kind::I64 if op == Operand::LITERAL => i64::from(inst.literal as i32) as u64,
         Kind::B64 | Kind::I64 | Kind::F64 => wave.scalar64(op, inst),
@@ -201,7 +202,7 @@ unsafe fn copy(kind: Kind, to: *mut Vector, from: *const Vector, (abs, neg): (bo
     if !(abs || neg) && std::ptr::eq(to, from) {
         return;
     }
-    let sign = if kind == Kind::F16 { 0x8000 } else { 0x8000_0000 };
+    let sign = if kind.is_half() { 0x8000 } else { 0x8000_0000 };
     let (and, xor) = (if abs { !sign } else { u32::MAX }, if neg { sign } else { 0 });
     let last = kind.rows() - 1;
     // SAFETY: as the caller says.

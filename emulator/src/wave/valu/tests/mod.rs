@@ -12,9 +12,11 @@ mod integer;
 mod model;
 mod modifiers;
 mod packed;
+mod permute;
 mod pseudocode;
 mod registers;
 mod rows;
+mod small;
 
 use std::sync::Arc;
 
@@ -130,7 +132,7 @@ impl Lab {
 
     /// Decodes and runs machine words.
     fn execute(&mut self, words: &[u32]) {
-        let inst = [Target::Gfx90a, Target::Gfx942]
+        let inst = Target::ALL
             .into_iter()
             .find_map(|target| decode(target, words).ok())
             .unwrap_or_else(|| panic!("{words:08x?} does not decode"));

@@ -2,7 +2,7 @@
 
 use rustc_apfloat::{
     Float, FloatConvert, Round,
-    ieee::{Double, Half, Single},
+    ieee::{BFloat, Double, Half, Single},
 };
 
 use super::{
@@ -66,6 +66,26 @@ fn pair(f: impl Fn(&Ctx, u64) -> u64 + 'static) -> impl Fn(&Ctx, [u64; 3]) -> Ou
     move |c, [a, b, _]| Out::bits(f(c, a) | f(c, b) << 16)
 }
 
+/// A single in 16 bits, to nearest even whatever MODE says.
+fn nearest<F: Float>(c: &Ctx, x: u64, flushes: bool) -> u64
+where
+    Single: FloatConvert<F>,
+{
+    let x = Single::source(&c.modes, x);
+    let rounded = x.convert_r(Round::NearestTiesToEven, &mut false);
+    let is_half = F::PRECISION == Half::PRECISION;
+    if rounded.value.is_nan() {
+        // The sign and the top of the payload stay, the NaN is quiet.
+        let (bits, fraction) = (x.to_bits() as u64, F::PRECISION - 1);
+        let payload = bits >> (23 - fraction) & ((1 << fraction) - 1) | 1 << (fraction - 1);
+        return bits >> 16 & 0x8000 | (F::INFINITY.to_bits() as u64) | payload;
+    }
+    if is_half && c.modes.fp16_overflow && rounded.value.is_infinite() && !x.is_infinite() {
+        return F::largest().copy_sign(rounded.value).to_bits() as u64;
+    }
+    super::ieee::flush(rounded.value, flushes).to_bits() as u64
+}
+
 /// The byte of a single, rounded as MODE says, put where the second source points.
 fn byte(c: &Ctx, x: u64, select: u64, old: u64) -> Out {
     let byte = integer::<Single>(c, x, rounding(c.modes.round[0]), 0, 255) as u64;
@@ -123,6 +143,18 @@ pub(super) fn models() -> Vec<Model> {
         model("v_cvt_pknorm_u16_f16", Res::B32, pair(|_, x| norm::<Half>(x, false))),
         model("v_cvt_pk_u16_u32", Res::B32, pair(|_, x| u64::from(x as u32).min(0xffff))),
         model("v_cvt_pk_i16_i32", Res::B32, pair(|_, x| (x as i32).clamp(-32768, 32767) as u64 & 0xffff)),
+        // The bits stay what they are.
+        model("v_cvt_f32_bf16", Res::F32, |_, v| Out::bits(v[0] << 16)),
+        model(
+            "v_cvt_pk_f16_f32",
+            Res::B32,
+            pair(|c, x| nearest::<Half>(c, x, Half::flushes_output(&c.modes))),
+        ),
+        model(
+            "v_cvt_pk_bf16_f32",
+            Res::B32,
+            pair(|c, x| nearest::<BFloat>(c, x, Single::flushes_output(&c.modes))),
+        ),
         // Neither overflow nor the packed result heeds a modifier.
         model(
             "v_cvt_pkrtz_f16_f32",

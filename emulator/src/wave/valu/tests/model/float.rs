@@ -61,6 +61,18 @@ fn selected<F: Format>(c: &Ctx, v: [u64; 3], f: impl Fn([F; 3]) -> F) -> Out {
     exactly(flush(f(v.map(|x| F::source(&c.modes, x))), F::flushes_output(&c.modes)))
 }
 
+/// The least or greatest operand, -0 below +0; any NaN makes the result one (IEEE 754-2019, minimum and maximum).
+pub(super) fn extreme<F: Format>(c: &Ctx, v: [u64; 3], minimum: bool) -> Out {
+    let mut sorted = v.map(|x| F::source(&c.modes, x));
+    if sorted.iter().any(|x| x.is_nan()) {
+        return Out { value: Want::Nan, bit: false };
+    }
+    let order = |x: &F| (*x, !x.is_negative());
+    // PANIC: none is a NaN.
+    sorted.sort_by(|x, y| order(x).partial_cmp(&order(y)).unwrap());
+    out(flush(sorted[if minimum { 0 } else { 2 }], F::flushes_output(&c.modes)))
+}
+
 fn median<F: Format>(c: &Ctx, [x, y, z]: [F; 3]) -> F {
     let max = |a, b| pick(c, a, b, false);
     if x.is_nan() || y.is_nan() || z.is_nan() {
@@ -231,6 +243,8 @@ pub(super) fn models() -> Vec<Model> {
     in_single_and_half::<Single>(&mut list);
     let fma = |c: &Ctx, v| three::<Single>(c, v, |a, b, d, r| a.mul_add_r(b, d, r));
     list.extend([
+        every::<Single>("v_minimum3", |c, v| extreme::<Single>(c, v, true)),
+        every::<Single>("v_maximum3", |c, v| extreme::<Single>(c, v, false)),
         every::<Single>("v_fmac", move |c, v| fma(c, onto(c, v))),
         every::<Single>("v_fmamk", move |c, [a, b, _]| fma(c, [a, c.literal.into(), b])),
         every::<Single>("v_fmaak", move |c, [a, b, _]| fma(c, [a, b, c.literal.into()])),

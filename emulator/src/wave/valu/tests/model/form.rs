@@ -57,13 +57,13 @@ pub(super) struct Form {
 }
 
 pub(super) fn is_float(ty: Ty) -> bool {
-    matches!(ty, Ty::F16 | Ty::F32 | Ty::F64 | Ty::V2F16)
+    matches!(ty, Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64 | Ty::V2F16 | Ty::V2Bf16)
 }
 
 /// Bits of a source of this type.
 pub(super) fn width(ty: Ty) -> u32 {
     match ty {
-        Ty::I16 | Ty::F16 => 16,
+        Ty::I16 | Ty::F16 | Ty::Bf16 => 16,
         Ty::B64 | Ty::F64 | Ty::V2F32 | Ty::V2B32 => 64,
         Ty::B128 => 128,
         _ => 32,
@@ -73,7 +73,7 @@ pub(super) fn width(ty: Ty) -> u32 {
 /// Bits of the patterns that make interesting values of this type.
 pub(super) fn grain(ty: Ty) -> u32 {
     match ty {
-        Ty::I16 | Ty::F16 | Ty::V2F16 | Ty::V2I16 => 16,
+        Ty::I16 | Ty::F16 | Ty::Bf16 | Ty::V2F16 | Ty::V2Bf16 | Ty::V2I16 => 16,
         Ty::B64 | Ty::F64 => 64,
         _ => 32,
     }
@@ -201,6 +201,9 @@ impl Form {
                 form.op_sel |= random.u32(..2) << 3;
             }
         }
+        if shape.has(flag::BITOP3) {
+            (form.neg, form.abs, form.omod) = (random.u32(..8), random.u32(..8), random.u32(..4));
+        }
         form.pick_sources(row, random);
         form
     }
@@ -224,7 +227,7 @@ impl Form {
         self.from[n] = match random.usize(..8) {
             0 => From::Scalar,
             1 | 2 if self.encoding != Encoding::Sdwa && !paired => {
-                let float = matches!(ty, Ty::F16 | Ty::F32 | Ty::F64 | Ty::B32 | Ty::V2F16);
+                let float = is_float(ty) || ty == Ty::B32;
                 let codes = if float { 90 } else { 81 };
                 let code = random.usize(..codes) as u32;
                 From::Constant(if code < 81 { 128 + code } else { 240 + code - 81 })
@@ -371,6 +374,7 @@ impl Form {
             193..=208 => (192i64 - i64::from(code)) as u64,
             248 => match ty {
                 Ty::F16 | Ty::V2F16 => 0x3118,
+                Ty::Bf16 | Ty::V2Bf16 => 0x3e22,
                 Ty::F64 => 0x3fc4_5f30_6dc9_c882,
                 _ => 0x3e22_f983,
             },
@@ -384,6 +388,7 @@ impl Form {
                         let bits = x.to_bits();
                         (bits >> 48 & 0x8000) | ((bits >> 52 & 0x7ff) + 15 - 1023) << 10
                     }
+                    Ty::Bf16 | Ty::V2Bf16 => u64::from((x as f32).to_bits() >> 16),
                     Ty::F64 | Ty::B64 => x.to_bits(),
                     _ => (x as f32).to_bits().into(),
                 }
@@ -396,9 +401,8 @@ impl Form {
         let select = if high { self.op_sel_hi } else { self.op_sel } >> n & 1;
         let negate = if high { self.abs } else { self.neg } >> n & 1;
         match ty {
-            Ty::V2F16 | Ty::V2I16 => {
-                value >> (16 * select) & 0xffff ^ if ty == Ty::V2F16 { u64::from(negate) << 15 } else { 0 }
-            }
+            Ty::V2F16 | Ty::V2Bf16 => value >> (16 * select) & 0xffff ^ u64::from(negate) << 15,
+            Ty::V2I16 => value >> (16 * select) & 0xffff,
             Ty::V2F32 => value >> (32 * select) & 0xffff_ffff ^ u64::from(negate) << 31,
             _ => value,
         }

@@ -20,6 +20,21 @@ fn fit(c: &Ctx, x: i128, bits: u32, is_signed: bool) -> Out {
     Out::bits((x & ((1 << bits) - 1)) as u128)
 }
 
+/// Bits that a table of eight gives for three bits.
+fn bitop3(c: &Ctx, [x, y, z]: [u64; 3], bits: u32) -> Out {
+    let table = u64::from(c.omod * 64 + c.abs * 8 + c.neg);
+    let entry = |n: u64| bit_of(table, 4 * bit_of(x, n) + 2 * bit_of(y, n) + bit_of(z, n));
+    Out::bits((0..u64::from(bits)).map(|n| entry(n) << n).sum::<u64>())
+}
+
+/// Two shifted and saturated bytes.
+fn shifted(name: &str, low: i128, high: i128) -> Model {
+    model(name, Res::B16, move |_, [a, b, n]| {
+        let byte = |x: u64| (signed(x, 32).div_euclid(1 << (n % 32)).clamp(low, high) & 0xff) as u64;
+        Out::bits(byte(a) | byte(b) << 8)
+    })
+}
+
 type Exact = fn([i128; 3]) -> i128;
 
 /// An instruction that is an integer formula of operands of the given widths; 0 stands for no operand.
@@ -156,6 +171,15 @@ pub(super) fn models() -> Vec<Model> {
         model("v_or3_b32", Res::B32, word(|[a, b, c]| a | b | c)),
         model("v_and_or_b32", Res::B32, word(|[a, b, c]| (a & b) | c)),
         model("v_lshl_or_b32", Res::B32, word(|[a, b, c]| (a << (b % 32)) | c)),
+        model("v_prng_b32", Res::B32, |_, [a, ..]| {
+            // A shift register with feedback of x^32 + x^7 + x^6 + x^2 + 1.
+            let taps = [0, 2, 6, 7].map(|n| bit_of(a, 31) << n);
+            Out::bits((a << 1 & 0xffff_ffff) ^ taps.iter().sum::<u64>())
+        }),
+        model("v_bitop3_b32", Res::B32, |c, v| bitop3(c, v, 32)),
+        model("v_bitop3_b16", Res::B16, |c, v| bitop3(c, v, 16)),
+        shifted("v_ashr_pk_i8_i32", -128, 127),
+        shifted("v_ashr_pk_u8_i32", 0, 255),
         model("v_bfi_b32", Res::B32, |_, [a, b, c]| {
             Out::bits((0..32).map(|n| bit_of(if bit_of(a, n) != 0 { b } else { c }, n) << n).sum::<u64>())
         }),

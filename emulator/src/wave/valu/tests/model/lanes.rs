@@ -33,7 +33,12 @@ impl Setup {
         lab.wave.mode = Mode(modes.bits());
         let pattern = |random: &mut Rng, ty: Ty| -> u64 {
             let grain = grain(ty);
-            (0..64 / grain).fold(0, |bits, n| bits | bit_pattern(random, grain) << (grain * n))
+            let pattern = |random: &mut Rng| match ty {
+                // The upper halves of singles.
+                Ty::Bf16 | Ty::V2Bf16 => bit_pattern(random, 32) >> 16,
+                _ => bit_pattern(random, grain),
+            };
+            (0..64 / grain).fold(0, |bits, n| bits | pattern(random) << (grain * n))
         };
         let mut values = Vec::new();
         let (mut old, mut wide) = (Vec::new(), Vec::new());
@@ -105,7 +110,7 @@ fn source(setup: &Setup, form: &Form, row: &Row, lane: usize, n: usize) -> u64 {
     };
     let all = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let mut value = selected & all;
-    if form.encoding != Encoding::Vop3p && is_float(ty) && ty != Ty::V2F16 {
+    if form.encoding != Encoding::Vop3p && is_float(ty) && !matches!(ty, Ty::V2F16 | Ty::V2Bf16) {
         let sign = 1 << (bits - 1);
         if form.abs >> n & 1 != 0 {
             value &= !sign;
@@ -299,6 +304,7 @@ fn context(setup: &Setup, form: &Form, res: Res, lane: usize, high: bool) -> Ctx
         op_sel_hi: form.op_sel_hi,
         neg: form.neg,
         abs: form.abs,
+        omod: form.omod,
     }
 }
 
@@ -324,7 +330,7 @@ fn expected(setup: &Setup, form: &Form, row: &Row, model: &Model, lane: usize) -
                     // The short forms of packed instructions take both halves in order.
                     (true, _) => whole[n] >> if high { 16 } else { 0 } & 0xffff,
                     // Dot products: halves chosen and negated, then together again.
-                    (false, Encoding::Vop3p) if matches!(ty, Ty::V2F16 | Ty::V2I16) => {
+                    (false, Encoding::Vop3p) if matches!(ty, Ty::V2F16 | Ty::V2Bf16 | Ty::V2I16) => {
                         let low = form.select_packed(n, ty, whole[n], false);
                         low | form.select_packed(n, ty, whole[n], true) << 16
                     }
@@ -347,8 +353,7 @@ fn expected(setup: &Setup, form: &Form, row: &Row, model: &Model, lane: usize) -
 /// Runs the row `rounds` times.
 pub(super) fn check(row: &Row, model: &Model, rounds: u32) -> Result<(), String> {
     let mut random = Rng::with_seed(row.name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
-    let targets: Vec<Target> =
-        [Target::Gfx90a, Target::Gfx942].into_iter().filter(|target| row.targets.has(*target)).collect();
+    let targets: Vec<Target> = Target::ALL.into_iter().filter(|target| row.targets.has(*target)).collect();
     for round in 0..rounds {
         let target = targets[round as usize % targets.len()];
         let form = Form::random(row, model, &mut random);

@@ -62,6 +62,7 @@ struct Ctx {
     op_sel_hi: u32,
     neg: u32,
     abs: u32,
+    omod: u32,
 }
 
 /// What a model expects.
@@ -144,23 +145,27 @@ fn model(name: impl Into<String>, res: Res, f: impl Fn(&Ctx, [u64; 3]) -> Out + 
 }
 
 /// Rows whose operands are not one value a lane; the tests beside this module run them.
-const ELSEWHERE: [&str; 10] = [
+const ELSEWHERE: [&str; 14] = [
     "v_nop",
     "v_clrexcp",
     "v_readfirstlane_b32",
     "v_readlane_b32",
     "v_writelane_b32",
     "v_swap_b32",
+    "v_permlane16_swap_b32",
+    "v_permlane32_swap_b32",
+    "v_cvt_sr_f16_f32",
+    "v_cvt_sr_bf16_f32",
     "v_accvgpr_mov_b32",
     "v_accvgpr_read_b32",
     "v_accvgpr_write_b32",
     "v_trig_preop_f64",
 ];
 
-/// Matrix products and the 8-bit floats of gfx942 have tests of their own.
+/// Matrix products and small floats have tests of their own.
 fn is_matrix(row: &Row) -> bool {
     ["v_mfma", "v_smfmac"].iter().any(|prefix| row.name.starts_with(prefix))
-        || ["fp8", "bf8"].iter().any(|format| row.name.contains(format))
+        || ["fp8", "bf8", "scalef32"].iter().any(|format| row.name.contains(format))
 }
 
 fn rows() -> impl Iterator<Item = &'static Row> {

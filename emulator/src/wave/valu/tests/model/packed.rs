@@ -51,6 +51,18 @@ fn dot_of_halves(a: u64, b: u64, addend: u64) -> Out {
     out(flush(sum.add_r(product(16), round).value, true))
 }
 
+/// As [`dot_of_halves`] of the upper halves of singles, which are flushed, too; the single is added first or last.
+fn dot_of_upper_halves(a: u64, b: u64, addend: u64, addend_last: bool) -> Out {
+    let round = Round::NearestTiesToEven;
+    let single = |x: u64| flush(Single::of(x << 16 & 0xffff_0000), true);
+    let product = |shift: u32| flush(single(a >> shift).mul_r(single(b >> shift), round).value, true);
+    let addend = flush(Single::of(addend), true);
+    let [x, y, z] =
+        if addend_last { [product(0), product(16), addend] } else { [addend, product(0), product(16)] };
+    let sum = flush(x.add_r(y, round).value, true);
+    out(flush(sum.add_r(z, round).value, true))
+}
+
 /// A source of the mixed multiply-add: a half where op_sel_hi says so, with the sign that neg and abs make.
 fn mixed(c: &Ctx, n: u32, bits: u64) -> Single {
     let bit = |field: u32| field >> n & 1 != 0;
@@ -103,6 +115,8 @@ pub(super) fn models() -> Vec<Model> {
         like("v_pk_fma_f16", "v_fma_f16", Res::PackedF16),
         like("v_pk_min_f16", "v_min_f16", Res::PackedF16),
         like("v_pk_max_f16", "v_max_f16", Res::PackedF16),
+        model("v_pk_minimum3_f16", Res::PackedF16, |c, v| super::float::extreme::<Half>(c, v, true)),
+        model("v_pk_maximum3_f16", Res::PackedF16, |c, v| super::float::extreme::<Half>(c, v, false)),
         model("v_pk_add_f32", Res::PackedF32, |c, v| two::<Single>(c, v, |a, b, r| a.add_r(b, r))),
         model("v_pk_mul_f32", Res::PackedF32, |c, v| two::<Single>(c, v, |a, b, r| a.mul_r(b, r))),
         model("v_pk_fma_f32", Res::PackedF32, |c, v| {
@@ -125,11 +139,13 @@ pub(super) fn models() -> Vec<Model> {
         dot("v_dot2c_i32_i16", 2, 16, true, true),
         dot("v_dot4c_i32_i8", 4, 8, true, true),
         dot("v_dot8c_i32_i4", 8, 4, true, true),
+        model("v_dot2_f32_bf16", Res::F32, |_, [a, b, d]| dot_of_upper_halves(a, b, d, true)),
         model("v_dot2_f32_f16", Res::F32, |_, [a, b, d]| dot_of_halves(a, b, d)),
     ];
     // No document says what signs and modifiers do to the short forms of packed operands.
     let short = [
         model("v_dot2c_f32_f16", Res::F32, |c, [a, b, _]| dot_of_halves(a, b, c.old as u64)),
+        model("v_dot2c_f32_bf16", Res::F32, |c, [a, b, _]| dot_of_upper_halves(a, b, c.old as u64, false)),
         model("v_pk_fmac_f16", Res::PackedF16, |c, [a, b, _]| {
             three::<Half>(c, [a, b, c.old as u64], |a, b, d, r| a.mul_add_r(b, d, r))
         }),

@@ -162,7 +162,9 @@ impl<'a> Machine<'a> {
                 match &**inner {
                     Expr::Name(name) if name == "NAN" => float(f64::NAN, width()?),
                     Expr::Name(name) if name == "INF" => float(f64::INFINITY, width()?),
-                    Expr::Name(name) if name == "WAVE_MODE" => *self.names.get(ty).unwrap_or(&integer(0)),
+                    Expr::Name(name) if name == "WAVE_MODE" || name == "INST" => {
+                        *self.names.get(ty).unwrap_or(&integer(0))
+                    }
                     inner => typed(self.eval(inner)?, ty)?,
                 }
             }
@@ -339,6 +341,9 @@ impl<'a> Machine<'a> {
             }
             let quiet = |x: Value| Value { bits: x.bits | 1 << (layout(x.width).1 - 1), ..x };
             match (is_signalling(a), is_signalling(b)) {
+                // Of IEEE 754-2019.
+                _ if which.contains("imum") && is_nan(a) => quiet(a),
+                _ if which.contains("imum") && is_nan(b) => quiet(b),
                 (true, _) if ieee => quiet(a),
                 (_, true) if ieee => quiet(b),
                 _ if is_nan(a) => b,

@@ -42,8 +42,19 @@ const OTHERWISE: [(&str, &[&str]); 9] = [
         &["v_cvt_off_f32_i4", "v_trig_preop_f64", "v_cvt_pkrtz_f16_f32", "v_pack_b32_f16"],
     ),
     (
-        "operands that this test does not have: 128 bits, bytes, other lanes, op_sel",
-        &["v_mqsad_u32_u8", "_fp8", "_bf8", "v_readlane", "v_writelane", "v_pk_mov_b32"],
+        "operands that this test does not have: 128 bits, bytes, small and bf16 floats, other lanes, op_sel",
+        &[
+            "v_mqsad_u32_u8",
+            "_fp8",
+            "_bf8",
+            "_bf16",
+            "v_cvt_scalef32",
+            "v_cvt_sr",
+            "v_permlane",
+            "v_readlane",
+            "v_writelane",
+            "v_pk_mov_b32",
+        ],
     ),
 ];
 
@@ -60,7 +71,8 @@ fn texts(file: &str) -> BTreeMap<String, String> {
         };
         let name = name.to_lowercase();
         let name = name.trim_end_matches("_e32").trim_end_matches("_e64").to_owned();
-        let text = text.replace("\\n", "\n").replace("\\'", "'");
+        // v_bitop3_b32 and _b16 name their destination D.
+        let text = text.replace("\\n", "\n").replace("\\'", "'").replace("\nD.", "\nD0.");
         // Where both forms are described, the one with the scalar destination says more.
         if family.starts_with("VOP") && (family == "VOP3SD" || !texts.contains_key(&name)) {
             texts.insert(name, text);
@@ -131,7 +143,11 @@ fn compare(row: &Row, code: &[syntax::Statement], lab: &mut Lab, random: &mut Rn
     lab.set_mask(106, carry);
     lab.wave.exec = u64::MAX;
     let op_sel_hi = if row.family == Family::Vop3p { 7 } else { 0 };
-    lab.run_with(row.name, Fields { op_sel_hi, ..Fields::default() });
+    let mut fields = Fields { op_sel_hi, ..Fields::default() };
+    if row.shape.has(flag::BITOP3) {
+        (fields.neg, fields.abs, fields.omod) = (random.u32(..8), random.u32(..8), random.u32(..4));
+    }
+    lab.run_with(row.name, fields);
     for (lane, (values, old)) in lanes.into_iter().enumerate() {
         let compares = row.family == Family::Vopc;
         let mut names = HashMap::new();
@@ -148,6 +164,10 @@ fn compare(row: &Row, code: &[syntax::Statement], lab: &mut Lab, random: &mut Rn
             ("IEEE", raw(u64::from(lab.wave.mode.ieee()))),
             ("OPSEL", raw(0)),
             ("ROUND_MODE", raw(0)),
+            ("ROUND_NEAREST_EVEN", raw(0)),
+            ("NEG", raw(fields.neg.into())),
+            ("ABS", raw(fields.abs.into())),
+            ("OMOD", raw(fields.omod.into())),
         ] {
             names.insert(name.into(), value);
         }
