@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::row::{Row, Ty};
+use super::row::{Row, Ty, flag};
 
 /// An operand in one flat numbering, so that a source is fetched without knowing its encoding.
 ///
@@ -139,6 +139,8 @@ impl Form {
 /// | DS | vdst | | addr, data0, data1 | offset0 or the 16-bit offset; offset1 in `literal` for two-offset forms |
 /// | FLAT, GLOBAL, SCRATCH | vdst | | vaddr, vdata, saddr (NONE when off) | signed offset |
 /// | MUBUF, MTBUF | vdata | | vaddr, srsrc, soffset | 12-bit offset |
+///
+/// A matrix instruction that v_mfma_ld_scale_b32 precedes keeps the two dwords of that in `imm` and `literal`.
 #[derive(Clone, Copy)]
 pub struct Inst {
     /// What the instruction is.
@@ -151,7 +153,7 @@ pub struct Inst {
     pub src: [Operand; 3],
     /// Form of a vector instruction.
     pub variant: Variant,
-    /// Length in bytes: 4 or 8.
+    /// Length in bytes: 4 or 8, or 16 of a matrix instruction that v_mfma_ld_scale_b32 precedes.
     pub size: u8,
     /// Follows from the other fields, [`Form::of`].
     pub form: Form,
@@ -167,11 +169,46 @@ pub struct Inst {
     pub word1: u32,
 }
 
+/// Where the scales of a matrix come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scales {
+    /// The register, or a constant.
+    pub source: Operand,
+    /// op_sel and op_sel_hi: which byte of a vector register.
+    pub byte: u8,
+}
+
 impl Inst {
     /// The table of v_bitop3: bit `4 * a + 2 * b + c` is the result of these three bits (CDNA4 ISA, V_BITOP3_B32).
     pub const fn bitop3(&self) -> u8 {
         // CAST: two bits and three and three.
         (self.word1 >> 21 & 0xc0 | self.word0 >> 5 & 0x38 | self.word1 >> 29) as u8
+    }
+
+    /// The scales of A and B, if v_mfma_ld_scale_b32 is part of the instruction.
+    pub fn scales(&self) -> Option<[Scales; 2]> {
+        (self.size == 16).then(|| {
+            // CAST: the bits of the dword.
+            let (word0, word1) = (self.imm as u32, self.literal);
+            [0, 1].map(|n| Scales {
+                // CAST: 9 bits. The codes of sources of one dword are the numbers of operands.
+                source: Operand((word1 >> (9 * n) & 0x1ff) as u16),
+                byte: (word0 >> (11 + n) & 1 | (word1 >> (27 + n) & 1) << 1) as u8,
+            })
+        })
+    }
+
+    /// The type of source `i`. A row has the widest one where modifiers choose.
+    pub fn source_type(&self, i: usize) -> Ty {
+        let shape = &self.row.shape;
+        if !shape.has(flag::F8F6F4) || i > 1 {
+            return shape.src[i];
+        }
+        match if i == 0 { self.word0 >> 8 & 7 } else { self.word1 >> 29 } {
+            2 | 3 => Ty::B192,
+            4 => Ty::B128,
+            _ => Ty::B256,
+        }
     }
 }
 

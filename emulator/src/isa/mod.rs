@@ -35,5 +35,5 @@ pub mod table;
 
 pub use decode::{DecodeError, DecodeErrorKind, decode, decode_all};
 pub use disasm::disassemble;
-pub use inst::{Inst, Mods, Operand, Variant};
+pub use inst::{Inst, Mods, Operand, Scales, Variant};
 pub use row::{Family, Flow, Row, Shape, Target, Targets, Ty, flag};

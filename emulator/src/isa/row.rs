@@ -318,4 +318,8 @@ pub mod flag {
     pub const SPARSE: u64 = 1 << 28;
     /// VOP3P: v_accvgpr_read and v_accvgpr_write.
     pub const ACCVGPR: u64 = 1 << 29;
+    /// VOP3P: matrix instruction whose cbsz and blgp are the formats of A and B, and that [`LD_SCALE`] can precede.
+    pub const F8F6F4: u64 = 1 << 40;
+    /// VOP3P: the scales of the matrix instruction that follows.
+    pub const LD_SCALE: u64 = 1 << 41;
 }

@@ -109,20 +109,21 @@ impl Code {
         decode(self.target, self.words(pc)?.as_slice()).ok()
     }
 
-    /// Up to two dwords from `pc` on.
+    /// Up to four dwords from `pc` on.
     fn words(&self, pc: u64) -> Option<Words> {
         if !self.contains(pc) {
             return None;
         }
         let at = hidden::at(pc).cast::<u32>();
-        // SAFETY: `pc` is inside of the range, which the maker of this value keeps readable. Volatile: a program
-        // may write to code of its own, and then gets the instruction or a mixture of its own bytes.
-        let first = unsafe { at.read_volatile() };
-        let second = (pc + 8 <= self.end).then(|| {
-            // SAFETY: as above, for the dword behind.
-            unsafe { at.add(1).read_volatile() }
-        });
-        Some(Words { words: [first, second.unwrap_or(0)], count: 1 + usize::from(second.is_some()) })
+        let mut words = [0; 4];
+        let count = words.len().min(((self.end - pc) / 4) as usize);
+        for (n, word) in words[..count].iter_mut().enumerate() {
+            // SAFETY: `pc` and `count` dwords from there on are inside of the range, which the maker of this value
+            // keeps readable. Volatile: a program may write to code of its own, and then gets the instruction or a
+            // mixture of its own bytes.
+            *word = unsafe { at.add(n).read_volatile() };
+        }
+        Some(Words { words, count })
     }
 
     #[cold]
@@ -151,7 +152,7 @@ impl Code {
 
 #[derive(Clone, Copy, Default)]
 struct Words {
-    words: [u32; 2],
+    words: [u32; 4],
     count: usize,
 }
 

@@ -15,6 +15,8 @@ pub enum Restriction {
     TrapHandler,
     /// Asks for the queue's doorbell.
     Doorbell,
+    /// Scales, and no matrix instruction behind that takes them.
+    NoMatrix,
 }
 
 impl fmt::Display for Restriction {
@@ -24,6 +26,7 @@ impl fmt::Display for Restriction {
             Self::NoWaveSync => "the queue was given no resources of global wave sync",
             Self::TrapHandler => "only a trap handler returns from an exception",
             Self::Doorbell => "only a trap handler asks for the queue's doorbell",
+            Self::NoMatrix => "no matrix instruction that takes the scales follows",
         })
     }
 }

@@ -85,11 +85,15 @@ impl Wave {
                 let flow = loop {
                     let Some(op) = page.get(index) else { break None };
                     index += 1;
-                    if op.inst.size == 8 {
-                        // A branch, which the host predicts; were this arithmetic, each instruction would wait for
+                    if op.inst.size != 4 {
+                        // Branches, which the host predicts; were this arithmetic, each instruction would wait for
                         // the one before to be loaded.
                         std::hint::cold_path();
                         index += 1;
+                        if op.inst.size == 16 {
+                            std::hint::cold_path();
+                            index += 2;
+                        }
                     }
                     self.pc = start + 4 * index as u64;
                     let altered = ALTERED && !is_scalar(op.inst.row.family);

@@ -10,7 +10,7 @@ use super::{
         approx, bits, carry, compare, convert, cross, divide, dot, double, float, fp8, integer,
         matrix::{
             Bf8Bf8, Bf8Fp8, Bf16, F16, F32, F64, Fp8Bf8, Fp8Fp8, I8, PairedBf16, PairedBf16Of1k, PairedF16,
-            Xf32, mfma, smfmac,
+            Xf32, ld_scale, mfma, mfma_f8f6f4, smfmac,
         },
         media, mix, packed,
         scale::{narrow, widen},

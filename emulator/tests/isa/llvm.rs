@@ -8,7 +8,7 @@ use std::{
 
 use emulator::isa::Target;
 
-/// What LLVM makes of two words.
+/// What LLVM makes of two or four words.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No instruction.
@@ -50,11 +50,11 @@ pub fn available(tool: &str, package: &str) -> bool {
 }
 
 /// Disassembles each sample by itself, in batches that are halved where LLVM crashes.
-pub fn disassemble(target: Target, samples: &[[u32; 2]]) -> Vec<Verdict> {
+pub fn disassemble<const N: usize>(target: Target, samples: &[[u32; N]]) -> Vec<Verdict> {
     samples.chunks(20_000).flat_map(|batch| batch_or_halves(target, batch)).collect()
 }
 
-fn batch_or_halves(target: Target, samples: &[[u32; 2]]) -> Vec<Verdict> {
+fn batch_or_halves<const N: usize>(target: Target, samples: &[[u32; N]]) -> Vec<Verdict> {
     match run(target, samples) {
         Some(verdicts) => verdicts,
         None if samples.len() == 1 => vec![Verdict::Crashed],
@@ -68,7 +68,7 @@ fn batch_or_halves(target: Target, samples: &[[u32; 2]]) -> Vec<Verdict> {
 }
 
 /// One llvm-mc process; `None` if it crashed.
-fn run(target: Target, samples: &[[u32; 2]]) -> Option<Vec<Verdict>> {
+fn run<const N: usize>(target: Target, samples: &[[u32; N]]) -> Option<Vec<Verdict>> {
     let mut input = String::with_capacity(samples.len() * 64);
     for sample in samples {
         let bytes: Vec<_> =
@@ -114,9 +114,9 @@ fn run(target: Target, samples: &[[u32; 2]]) -> Option<Vec<Verdict>> {
         let i = verdicts.len();
         verdicts.push(match lines.first() {
             Some(text) if !invalid_at_start[i] => {
-                // Behind eight bytes comes the one PAD, behind four at least another instruction.
-                let four = invalid_behind[i] || lines.len() != 2 || lines[1] != PAD_TEXT;
-                Verdict::Valid { size: if four { 4 } else { 8 }, text: text.clone() }
+                // Behind all words comes the one PAD, behind half of them at least another instruction.
+                let half = invalid_behind[i] || lines.len() != 2 || lines[1] != PAD_TEXT;
+                Verdict::Valid { size: if half { 2 * N } else { 4 * N }, text: text.clone() }
             }
             _ => Verdict::Invalid,
         });

@@ -6,7 +6,7 @@ use super::{Case, Element, Fields, Machine, Matrices, layout, model};
 
 /// Kinds of input: what exponents there are, and whether there are infinities and NaNs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Flavour {
+pub enum Flavour {
     /// Exponents that differ little, so that every product counts.
     Close,
     /// As above, and exact cancellation is common.
@@ -23,7 +23,7 @@ enum Flavour {
     Special,
 }
 
-const FLAVOURS: [Flavour; 7] = [
+pub const FLAVOURS: [Flavour; 7] = [
     Flavour::Close,
     Flavour::Cancelling,
     Flavour::Wide,
@@ -36,12 +36,14 @@ const FLAVOURS: [Flavour; 7] = [
 fn finite(element: Element, bits: u64) -> bool {
     let (exponent, fraction, _) = element.format();
     match element {
-        Element::Fp8 | Element::Bf8 => bits != 0x80,
+        Element::Fp8Fnuz | Element::Bf8Fnuz => bits != 0x80,
+        Element::Fp8 => bits & 0x7f != 0x7f,
+        Element::Fp6 | Element::Bf6 | Element::Fp4 => true,
         _ => bits >> fraction & ((1 << exponent) - 1) != (1 << exponent) - 1,
     }
 }
 
-fn pattern(element: Element, flavour: Flavour, random: &mut Rng) -> u64 {
+pub fn pattern(element: Element, flavour: Flavour, random: &mut Rng) -> u64 {
     let (exponent_bits, fraction, bias) = element.format();
     let (top, bits) = ((1u64 << exponent_bits) - 1, element.bits());
     let mantissa = random.u64(..) & ((1 << fraction) - 1);
@@ -50,7 +52,7 @@ fn pattern(element: Element, flavour: Flavour, random: &mut Rng) -> u64 {
     let one = bias as u64;
     let number = |field: u64| sign | field.min(top) << fraction | mantissa;
     let result = match flavour {
-        Flavour::Close => number(one - 2 + draw % 5),
+        Flavour::Close => number((one + draw % 5).saturating_sub(2)),
         Flavour::Cancelling => {
             sign | (one - 1 + draw % 3) << fraction | mantissa >> (fraction / 2) << (fraction / 2)
         }
@@ -58,16 +60,16 @@ fn pattern(element: Element, flavour: Flavour, random: &mut Rng) -> u64 {
         Flavour::Tiny => number(draw % 3 * (draw >> 8 & 1)),
         Flavour::Huge => number(top - 1 - draw % 2),
         Flavour::Zeros if !draw.is_multiple_of(4) => sign,
-        Flavour::Zeros => number(one - 4 + (draw >> 8) % 8),
+        Flavour::Zeros => number((one + (draw >> 8) % 8).saturating_sub(4)),
         Flavour::Special => match draw % 48 {
             0 => sign | top << fraction,
             1 => sign | top << fraction | mantissa | 1 << (fraction - 1),
             2 | 3 => number(top - 1),
             4 => sign,
-            _ => number(one - 2 + (draw >> 8) % 5),
+            _ => number((one + (draw >> 8) % 5).saturating_sub(2)),
         },
     };
-    let negative_zero = matches!(element, Element::Fp8 | Element::Bf8) && result == 0x80;
+    let negative_zero = element.is_fnuz() && result == 0x80;
     match flavour {
         Flavour::Special => result,
         _ if negative_zero => 0,

@@ -1,17 +1,30 @@
-//! Where elements lie: the equations that AMD's matrix instruction calculator prints for each instruction.
+//! Where elements lie: the equations that AMD's matrix instruction calculator prints for each instruction, and for those
+//! of gfx950, which it does not know, the register maps in the tests of AMD's Composable Kernel, which run on cards.
 
 use super::{Case, Element, Fields, Machine, Matrices};
 
-/// Elements that a lane holds of A (stored ones, if sparse) or B.
+/// Consecutive elements that a lane holds of A (stored ones, if sparse) or B: all that it holds but where
+/// [`Case::is_doubled`], whose lanes may hold such a run of each half of k.
 fn per_lane(case: &Case, b: bool) -> usize {
+    if case.is_doubled() {
+        return match if b { case.b } else { case.a } {
+            Element::F16 | Element::Bf16 => 8,
+            Element::Fp8 | Element::Bf8 | Element::I8 => 16,
+            Element::Fp6 | Element::Bf6 | Element::Fp4 => 32,
+            _ => panic!("{}", case.row.name),
+        };
+    }
     let of_sparse = if b { 2 } else { 1 };
-    let wide = case.target == emulator::isa::Target::Gfx942 && case.blocks == 1;
+    let wide = case.target != emulator::isa::Target::Gfx90a && case.blocks == 1;
     match case.a {
         Element::F64 | Element::F32 => 1,
         Element::Xf32 => 2,
         Element::Bf16 if case.old_bf16 => 2,
         Element::F16 | Element::Bf16 => 4 * if case.sparse { of_sparse } else { 1 },
-        Element::Fp8 | Element::Bf8 => 8 * if case.sparse { of_sparse } else { 1 },
+        Element::Fp8Fnuz | Element::Bf8Fnuz | Element::Fp8 | Element::Bf8 => {
+            8 * if case.sparse { of_sparse } else { 1 }
+        }
+        Element::Fp6 | Element::Bf6 | Element::Fp4 => panic!("{}", case.row.name),
         Element::I8 if case.sparse => 8 * of_sparse,
         Element::I8 => {
             if wide {
@@ -26,6 +39,11 @@ fn per_lane(case: &Case, b: bool) -> usize {
 /// Item and lane of A\[block\]\[i\]\[k\] or B\[block\]\[k\]\[i\].
 pub fn input(case: &Case, b: bool, block: usize, i: usize, k: usize) -> (usize, usize) {
     let count = per_lane(case, b);
+    // The lanes of 16 rows hold four runs, those of 32 rows two.
+    let half = count * 64 / case.n;
+    if case.is_doubled() {
+        return (k / half * count + k % count, case.n * (k % half / count) + i);
+    }
     let lane = match (case.n, case.blocks) {
         (32, 2) => 32 * block + i,
         (32, 1) => 32 * (k / count) + i,

@@ -12,13 +12,14 @@ mod model;
 mod modifiers;
 mod operands;
 mod products;
+mod scaled;
 mod sparse;
 
 use std::sync::Arc;
 
 use emulator::{
     coverage,
-    isa::{Family, Flow, Row, Target, decode, flag, table},
+    isa::{Family, Flow, Row, Target, Targets, decode, flag, table},
     wave::{Apertures, Deaf, FaultKind, Mode, Surroundings, Wave, semantics},
 };
 use fastrand::Rng;
@@ -31,19 +32,36 @@ pub enum Element {
     Xf32,
     F16,
     Bf16,
+    /// As gfx942 has them.
+    Fp8Fnuz,
+    Bf8Fnuz,
+    /// As the Open Compute Project has them.
     Fp8,
     Bf8,
+    Fp6,
+    Bf6,
+    Fp4,
     I8,
 }
 
 impl Element {
+    /// In the order of the codes that the f8f6f4 instructions have for them.
+    pub const OCP: [Self; 5] = [Self::Fp8, Self::Bf8, Self::Fp6, Self::Bf6, Self::Fp4];
+
     pub fn bits(self) -> usize {
         match self {
             Self::F64 => 64,
             Self::F32 | Self::Xf32 => 32,
             Self::F16 | Self::Bf16 => 16,
-            Self::Fp8 | Self::Bf8 | Self::I8 => 8,
+            Self::Fp8Fnuz | Self::Bf8Fnuz | Self::Fp8 | Self::Bf8 | Self::I8 => 8,
+            Self::Fp6 | Self::Bf6 => 6,
+            Self::Fp4 => 4,
         }
+    }
+
+    /// Whether the only code that is no number is that of negative zero.
+    pub fn is_fnuz(self) -> bool {
+        matches!(self, Self::Fp8Fnuz | Self::Bf8Fnuz)
     }
 
     /// Bits of the exponent and of the fraction, and the bias.
@@ -53,8 +71,13 @@ impl Element {
             Self::F32 | Self::Xf32 => (8, 23, 127),
             Self::F16 => (5, 10, 15),
             Self::Bf16 => (8, 7, 127),
-            Self::Fp8 => (4, 3, 8),
-            Self::Bf8 => (5, 2, 16),
+            Self::Fp8Fnuz => (4, 3, 8),
+            Self::Bf8Fnuz => (5, 2, 16),
+            Self::Fp8 => (4, 3, 7),
+            Self::Bf8 => (5, 2, 15),
+            Self::Fp6 => (2, 3, 1),
+            Self::Bf6 => (3, 2, 3),
+            Self::Fp4 => (2, 1, 1),
             Self::I8 => (0, 7, 0),
         }
     }
@@ -89,6 +112,8 @@ pub struct Case {
     pub k: usize,
     pub blocks: usize,
     pub sparse: bool,
+    /// What CBSZ and BLGP are where they name the formats.
+    pub formats: Option<[u32; 2]>,
 }
 
 impl Case {
@@ -121,7 +146,9 @@ impl Case {
             "xf32" => Element::Xf32,
             "f16" => Element::F16,
             "bf16" | "bf16_1k" => Element::Bf16,
-            "fp8" => Element::Fp8,
+            "fp8" if target == Target::Gfx942 => Element::Fp8Fnuz,
+            "bf8" if target == Target::Gfx942 => Element::Bf8Fnuz,
+            "fp8" | "f8f6f4" => Element::Fp8,
             "bf8" => Element::Bf8,
             "i8" => Element::I8,
             _ => panic!("{}", row.name),
@@ -132,20 +159,38 @@ impl Case {
         };
         assert_eq!(result == "i32", a == Element::I8);
         let old_bf16 = types == "bf16" && target == Target::Gfx90a;
-        Self { row, target, a, b, old_bf16, n, k, blocks, sparse: kind == "smfmac" }
+        Self { row, target, a, b, old_bf16, n, k, blocks, sparse: kind == "smfmac", formats: None }
     }
 
-    /// All instructions of all targets.
+    /// The instruction with each pair of formats, if its modifiers name them.
+    fn with_formats(self) -> Vec<Self> {
+        if !self.row.shape.has(flag::F8F6F4) {
+            return vec![self];
+        }
+        let pairs = (0..5).flat_map(|a| (0..5).map(move |b| [a, b]));
+        let case = |formats: [u32; 2]| {
+            let [a, b] = formats.map(|code| Element::OCP[code as usize]);
+            Self { a, b, formats: Some(formats), ..self }
+        };
+        pairs.map(case).collect()
+    }
+
+    /// All instructions of all targets, with all formats.
     pub fn all() -> Vec<Self> {
         let rows = table::rows(Family::Vop3p).iter().filter(|row| row.shape.has(flag::MFMA));
-        let cases: Vec<_> = [Target::Gfx90a, Target::Gfx942]
+        let cases: Vec<_> = Target::ALL
             .into_iter()
             .flat_map(|target| {
                 rows.clone().filter(move |row| row.targets.has(target)).map(move |row| Self::of(row, target))
             })
             .collect();
-        assert_eq!(cases.len(), 73);
-        cases
+        assert_eq!(cases.len(), 139);
+        cases.into_iter().flat_map(Self::with_formats).collect()
+    }
+
+    /// Whether the instruction came with gfx950, and so has more elements in a lane than its like before.
+    pub fn is_doubled(&self) -> bool {
+        self.row.targets == Targets::GFX950
     }
 
     pub fn is_double(&self) -> bool {
@@ -184,8 +229,9 @@ impl Machine {
         Self { wave }
     }
 
-    pub fn execute(&mut self, words: [u32; 2]) -> Result<(), FaultKind> {
-        let inst = decode(self.wave.target, &words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
+    pub fn execute(&mut self, words: impl AsRef<[u32]>) -> Result<(), FaultKind> {
+        let words = words.as_ref();
+        let inst = decode(self.wave.target, words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
         let exec = semantics(inst.row).unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
         coverage::executed(inst.row);
         match exec(&mut self.wave, &inst) {
@@ -197,7 +243,13 @@ impl Machine {
 
     /// Runs a matrix instruction.
     pub fn run(&mut self, case: &Case, fields: Fields) -> Result<(), FaultKind> {
+        self.execute(Self::words(case, fields))
+    }
+
+    /// The words of a matrix instruction.
+    pub fn words(case: &Case, fields: Fields) -> [u32; 2] {
         let Fields { a, b, c, d, cbsz, abid, blgp } = fields;
+        let [cbsz, blgp] = case.formats.unwrap_or([cbsz, blgp]);
         let source = |register: usize| 256 + register as u32 % 256;
         let acc = |register: usize| u32::from((256..512).contains(&register));
         let third = if c >= 512 { c as u32 - 512 } else { source(c) };
@@ -208,28 +260,23 @@ impl Machine {
             | cbsz << 8
             | (d as u32 % 256);
         let word1 = blgp << 29 | acc(b) << 28 | acc(a) << 27 | third << 18 | source(b) << 9 | source(a);
-        self.execute([word0, word1])
+        [word0, word1]
     }
 
     /// Item `item` of `bits` bits of the lane's registers from `register` on.
     pub fn item(&self, register: usize, bits: usize, item: usize, lane: usize) -> u64 {
         let bit = item * bits;
         let word = |n: usize| u64::from(self.wave.vgpr[register + n].0[lane]);
-        match bits {
-            64 => word(2 * item) | word(2 * item + 1) << 32,
-            _ => word(bit / 32) >> (bit % 32) & ((1 << bits) - 1),
-        }
+        let low = word(bit / 32);
+        let whole = if bit % 32 + bits > 32 { low | word(bit / 32 + 1) << 32 } else { low };
+        whole >> (bit % 32) & (u64::MAX >> (64 - bits))
     }
 
     pub fn set_item(&mut self, register: usize, bits: usize, item: usize, lane: usize, value: u64) {
-        let bit = item * bits;
-        if bits == 64 {
-            self.wave.vgpr[register + 2 * item].0[lane] = value as u32;
-            self.wave.vgpr[register + 2 * item + 1].0[lane] = (value >> 32) as u32;
-        } else {
-            let word = &mut self.wave.vgpr[register + bit / 32].0[lane];
-            let mask = ((1u64 << bits) - 1) as u32;
-            *word = *word & !(mask << (bit % 32)) | (value as u32 & mask) << (bit % 32);
+        for n in 0..bits {
+            let (word, bit) = ((item * bits + n) / 32, (item * bits + n) % 32);
+            let word = &mut self.wave.vgpr[register + word].0[lane];
+            *word = *word & !(1 << bit) | ((value >> n & 1) as u32) << bit;
         }
     }
 }

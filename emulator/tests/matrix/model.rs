@@ -22,12 +22,13 @@ fn number(element: Element, bits: u64) -> Number {
     let negative = bits >> (element.bits() - 1) & 1 != 0;
     let field = bits >> fraction & ((1 << exponent_bits) - 1);
     let mantissa = bits & ((1 << fraction) - 1);
-    let bytes = matches!(element, Element::Fp8 | Element::Bf8);
-    if bytes && bits == 0x80 {
-        return Number::Nan;
-    }
-    if !bytes && field == (1 << exponent_bits) - 1 {
-        return if mantissa != 0 { Number::Nan } else { Number::Infinity(negative) };
+    match element {
+        Element::Fp8Fnuz | Element::Bf8Fnuz if bits == 0x80 => return Number::Nan,
+        Element::Fp8 if bits & 0x7f == 0x7f => return Number::Nan,
+        Element::Fp8Fnuz | Element::Bf8Fnuz | Element::Fp8 => {}
+        Element::Fp6 | Element::Bf6 | Element::Fp4 => {}
+        _ if field != (1 << exponent_bits) - 1 => {}
+        _ => return if mantissa != 0 { Number::Nan } else { Number::Infinity(negative) },
     }
     let mantissa = if element == Element::Xf32 { mantissa & !0x1fff } else { mantissa };
     let hidden = if field == 0 { 0 } else { 1 << fraction };
@@ -81,7 +82,8 @@ fn down(x: i128, bits: i32) -> i128 {
     if bits < 0 { x << -bits } else { x >> bits.min(127) }
 }
 
-fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
+/// The sum of products, times 2^`shift`, and `c`.
+fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32, shift: i32) -> f32 {
     let pairs: Vec<_> =
         a.iter().zip(b).map(|(a, b)| (number(element[0], *a), number(element[1], *b))).collect();
     let limit = 2f64.powi(128);
@@ -102,8 +104,8 @@ fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
             _ => unreachable!("the sum would not be finite"),
         })
         .collect();
-    let bytes = element[0].bits() == 8;
-    let group = if bytes {
+    let bytes = element[0].bits() <= 8;
+    let mut group = if bytes {
         let [even, odd] =
             [0, 1].map(|from| align(&products.iter().skip(from).step_by(2).copied().collect::<Vec<_>>()));
         let scale = even.scale.max(odd.scale);
@@ -115,6 +117,7 @@ fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
     let Number::Finite { significand, exponent, .. } = number(Element::F32, u64::from(c.to_bits())) else {
         unreachable!("the sum would not be finite")
     };
+    group.scale += shift;
     let scale = group.scale.max(exponent);
     // 32 fractional bits for the products, 24 for the addend.
     let sum = down(group.sum << 8, scale - group.scale);
@@ -188,9 +191,18 @@ pub fn dot(case: &Case, a: &[u64], b: &[u64], c: u64, flush_inputs: bool) -> u64
                 _ => 16,
             };
             for (a, b) in a.chunks(group).zip(b.chunks(group)) {
-                sum = fused([case.a, case.b], a, b, sum);
+                sum = fused([case.a, case.b], a, b, sum, 0);
             }
         }
+    }
+    u64::from(canonical(sum).to_bits())
+}
+
+/// As [`dot`], where the products of each 32 values of k are scaled by a power of two.
+pub fn scaled(case: &Case, a: &[u64], b: &[u64], c: u64, shifts: &[i32]) -> u64 {
+    let mut sum = f32::from_bits(c as u32);
+    for (n, (a, b)) in a.chunks(16).zip(b.chunks(16)).enumerate() {
+        sum = fused([case.a, case.b], a, b, sum, shifts[n / 2]);
     }
     u64::from(canonical(sum).to_bits())
 }

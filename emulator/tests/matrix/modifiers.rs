@@ -17,8 +17,8 @@ fn refuses(case: &Case, fields: Fields) {
 
 #[test]
 fn broadcasts_beyond_the_blocks_are_faults() {
-    for case in Case::all().iter().filter(|case| !case.sparse) {
-        if case.is_double() && case.target == Target::Gfx942 {
+    for case in Case::all().iter().filter(|case| !case.sparse && case.formats.is_none()) {
+        if case.is_double() && case.target != Target::Gfx90a {
             continue;
         }
         let most = if case.is_double() { 1 } else { case.blocks };
@@ -34,7 +34,7 @@ fn broadcasts_beyond_the_blocks_are_faults() {
 
 #[test]
 fn permutations_of_b_are_faults_where_there_are_none() {
-    for case in Case::all().iter().filter(|case| !case.sparse) {
+    for case in Case::all().iter().filter(|case| !case.sparse && case.formats.is_none()) {
         let lacks = match case.target {
             Target::Gfx90a => case.is_double(),
             Target::Gfx942 | Target::Gfx950 => {
@@ -44,6 +44,17 @@ fn permutations_of_b_are_faults_where_there_are_none() {
         if lacks {
             for blgp in 1..8 {
                 refuses(case, Fields { blgp, ..Fields::default() });
+            }
+        }
+    }
+}
+
+#[test]
+fn formats_that_there_are_not_are_faults() {
+    for case in Case::all().into_iter().filter(|case| case.formats == Some([0, 0])) {
+        for code in 5..8 {
+            for formats in [[code, 0], [0, code]] {
+                refuses(&Case { formats: Some(formats), ..case }, Fields::default());
             }
         }
     }

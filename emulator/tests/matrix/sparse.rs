@@ -10,7 +10,7 @@ const PAIRS: [(u32, u32); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 /// Picks places for every pair of stored elements and writes them to the index register, set `set`.
 ///
 /// The calculator puts the indices of A\[i\]\[k\], k a multiple of 4, into 4 bits of the lane that holds the elements:
-/// `16 * (k / 8) + i` for 16 rows of 16 bits, and so on.
+/// `16 * (k / 8) + i` for 16 rows of 16 bits, and so on. The lanes of gfx950's own instructions hold twice as much.
 fn indices(
     machine: &mut Machine,
     case: &Case,
@@ -18,7 +18,7 @@ fn indices(
     set: u32,
     random: &mut Rng,
 ) -> Vec<Vec<usize>> {
-    let per_lane = if case.a.bits() == 16 { 8 } else { 16 };
+    let per_lane = 32 / sets(case) as usize;
     (0..case.n)
         .map(|i| {
             let mut places = Vec::new();
@@ -33,6 +33,12 @@ fn indices(
             places
         })
         .collect()
+}
+
+/// The sets of indices in a register.
+fn sets(case: &Case) -> u32 {
+    let sets = if case.a.bits() == 16 { 4 } else { 2 };
+    if case.is_doubled() { sets / 2 } else { sets }
 }
 
 fn sparse() -> impl Iterator<Item = Case> {
@@ -65,7 +71,7 @@ fn check(
 fn every_sparse_instruction_multiplies_with_every_set_of_indices() {
     let mut random = Rng::with_seed(31);
     for case in sparse() {
-        let sets = if case.a.bits() == 16 { 4 } else { 2 };
+        let sets = sets(&case);
         let mut fields = vec![];
         for abid in 0..sets {
             fields.push((0, abid, abid));

@@ -61,7 +61,7 @@ pub enum DecodeErrorKind {
     },
 }
 
-/// Decodes the instruction that starts at `words[0]`; no GFX9 instruction needs more than two words, and words
+/// Decodes the instruction that starts at `words[0]`; no GFX9 instruction needs more than four words, and words
 /// behind it are ignored.
 ///
 /// ```
@@ -78,7 +78,8 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Inst, DecodeError> {
     let Some(&word0) = words.first() else {
         return Err(DecodeError { position: 0, kind: DecodeErrorKind::Truncated });
     };
-    let fetch = Fetch { target, word0, word1: words.get(1).copied() };
+    let behind = words.get(2..4).map(|words| [words[0], words[1]]);
+    let fetch = Fetch { target, word0, word1: words.get(1).copied(), behind };
     let decoded = match word0 >> 23 {
         0x17d => scalar::sop1(&fetch),
         0x17e => scalar::sopc(&fetch),
@@ -154,6 +155,8 @@ struct Fetch {
     target: Target,
     word0: u32,
     word1: Option<u32>,
+    /// The third and the fourth.
+    behind: Option<[u32; 2]>,
 }
 
 /// What the decoders of the families return; positions are added by [`decode`].

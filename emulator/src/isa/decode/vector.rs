@@ -240,6 +240,9 @@ pub fn vop3p(f: &Fetch) -> Decoded {
     if row.shape.has(flag::ACCVGPR) {
         return accvgpr(f, row);
     }
+    if row.shape.has(flag::LD_SCALE) {
+        return scaled(f).unwrap_or_else(|| ld_scale(f, row));
+    }
     let mut inst = f.inst8(row)?;
     let word1 = inst.word1;
     let sources = row.shape.sources();
@@ -270,9 +273,11 @@ fn mfma(f: &Fetch, row: &'static Row) -> Decoded {
     let acc_cd = f.lo(15, 15) != 0;
     let sparse = shape.has(flag::SPARSE);
     require(!sparse || bits(word1, 31, 29) == 0, row)?;
+    require(!shape.has(flag::F8F6F4) || f.lo(14, 11) == 0, row)?;
     inst.dst = operand(vgpr_or_agpr(f.lo(7, 0), shape.dst.dwords(), acc_cd), row)?;
     for (i, low) in [(0, 0), (1, 9)] {
         let acc = bits(word1, 27 + i as u32, 27 + i as u32) != 0;
+        // Also of a narrow format, LLVM takes only what has room for the widest.
         inst.src[i] = operand(matrix(bits(word1, low + 8, low), shape.src[i], acc), row)?;
     }
     inst.src[2] = operand(matrix(bits(word1, 26, 18), shape.src[2], acc_cd && !sparse), row)?;
@@ -286,6 +291,35 @@ fn matrix(code: u32, ty: Ty, acc: bool) -> Option<Operand> {
         0..=127 => scalar(code, ty.scalar_dwords(code)),
         _ => src_without_literal(code, ty),
     }
+}
+
+/// v_mfma_ld_scale_b32 and the matrix instruction behind it, whose lowest bit of abid says that it takes the scales.
+/// Only there the bits that the first of both does not use are ignored; `None` if the words are no such pair.
+fn scaled(f: &Fetch) -> Option<Decoded> {
+    const TAKES_SCALES: u32 = 1 << 11;
+    let ([word0, word1], scales) = (f.behind?, f.word1?);
+    let second = Fetch { target: f.target, word0: word0 ^ TAKES_SCALES, word1: Some(word1), behind: None };
+    let row = (word0 >> 23 == 0x1a7).then(|| second.row(Family::Vop3p, second.lo(22, 16)).ok())??;
+    let inst = row.shape.has(flag::F8F6F4).then(|| mfma(&second, row).ok())??;
+    for low in [0, 9] {
+        src_without_literal(bits(scales, low + 8, low), Ty::B32)?;
+    }
+    // CAST: the bits of the dword.
+    let imm = f.word0 as i32;
+    Some(Ok(Inst { size: 16, imm, literal: scales, word0, ..inst }))
+}
+
+/// The scales alone.
+fn ld_scale(f: &Fetch, row: &'static Row) -> Decoded {
+    let mut inst = f.inst8(row)?;
+    let word1 = inst.word1;
+    require(f.lo(7, 0) | f.lo(10, 10) | f.lo(13, 13) | f.lo(15, 15) | bits(word1, 31, 31) == 0, row)?;
+    for (i, low) in [(0, 0), (1, 9)] {
+        inst.src[i] = operand(src_without_literal(bits(word1, low + 8, low), row.shape.src[i]), row)?;
+    }
+    // CAST: two bits each.
+    (inst.mods.op_sel, inst.mods.op_sel_hi) = (f.lo(12, 11) as u8, bits(word1, 28, 27) as u8);
+    Ok(inst)
 }
 
 fn accvgpr(f: &Fetch, row: &'static Row) -> Decoded {

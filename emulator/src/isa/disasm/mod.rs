@@ -16,7 +16,10 @@ use super::{
 /// The instruction as LLVM prints it for `target`.
 pub fn disassemble(inst: &Inst, target: Target) -> String {
     let mut text = Text { out: String::with_capacity(64), operands: 0 };
-    text.out.push_str(inst.row.name);
+    match inst.row.name.strip_prefix("v_mfma") {
+        Some(rest) if inst.scales().is_some() => text.out.extend(["v_mfma_scale", rest]),
+        _ => text.out.push_str(inst.row.name),
+    }
     text.out.push_str(suffix(inst));
     match inst.row.family {
         Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp => {

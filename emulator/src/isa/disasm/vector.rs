@@ -139,13 +139,17 @@ fn dpp(text: &mut Text, inst: &Inst) {
 /// Packed, dot-product and matrix instructions.
 pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
     let shape = &inst.row.shape;
-    text.operand(&name(inst.dst, shape.dst, 0));
+    if inst.dst != Operand::NONE {
+        text.operand(&name(inst.dst, shape.dst, 0));
+    }
     let sources = shape.sources();
     let mix = shape.src[0] == Ty::Mix;
     for i in 0..sources {
-        let (op, ty) = (inst.src[i], shape.src[i]);
+        let (op, ty) = (inst.src[i], inst.source_type(i));
         text.operand(&match ty {
             Ty::Mix => source(inst, i),
+            // LLVM forgets the value of a constant that it narrows.
+            _ if ty != shape.src[i] && op.row().is_none() && op.0 >= 128 => "0".to_owned(),
             // Constants of the multiplied matrices show the digits of 32 bits.
             _ if shape.has(flag::MFMA) && i < 2 && op.row().is_none() && op.0 >= 128 => name(op, Ty::B32, 0),
             _ => name(op, ty, 0),
@@ -160,7 +164,7 @@ pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
     let mods = inst.mods;
     let each = |bits: u8| (0..sources).map(move |i| bits >> i & 1);
     let all = (1u8 << sources) - 1;
-    let dot = shape.src[0] == Ty::B32;
+    let dot = shape.src[0] == Ty::B32 && !shape.has(flag::LD_SCALE);
     // Halves are taken low from low and high from high by default; mixed sources are f32 by default.
     let op_sel_hi_default = if mix { 0 } else { all };
     if mods.op_sel & all != 0 {
@@ -179,7 +183,16 @@ pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
 }
 
 fn mfma(text: &mut Text, inst: &Inst, target: Target) {
-    let (cbsz, abid) = (bits(inst.word0, 10, 8), bits(inst.word0, 14, 11));
+    let (cbsz, mut abid) = (bits(inst.word0, 10, 8), bits(inst.word0, 14, 11));
+    if let Some(scales) = inst.scales() {
+        abid = 0;
+        scales.iter().for_each(|scales| text.operand(&name(scales.source, Ty::B32, 0)));
+        let bits = |bit: u8| scales.iter().map(move |scales| scales.byte >> bit & 1).chain([0]);
+        if bits(0).any(|bit| bit != 0) {
+            text.modifier(&list("op_sel", bits(0)));
+        }
+        text.modifier(&list("op_sel_hi", bits(1)));
+    }
     let blgp = bits(inst.word1, 31, 29);
     text.flag(cbsz != 0, &format!("cbsz:{cbsz}"));
     text.flag(abid != 0, &format!("abid:{abid}"));

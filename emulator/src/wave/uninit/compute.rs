@@ -98,16 +98,15 @@ pub(super) fn vector(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
         return;
     }
     let inst = step.inst;
-    let shape = &inst.row.shape;
     let mut used: SmallVec<[Used; 16]> = SmallVec::new();
-    for (source, (op, ty)) in inst.src.into_iter().zip(shape.src).enumerate() {
+    for (source, (op, ty)) in sources(inst).enumerate() {
         used.extend(rows(op, ty).enumerate().map(|(part, row)| Used {
             row,
             source: Some((source, part)),
             is_result: inst.row.swaps(),
         }));
     }
-    for row in rows(inst.dst, shape.dst) {
+    for row in rows(inst.dst, inst.row.shape.dst) {
         match used.iter_mut().find(|used| used.row == row) {
             Some(used) => used.is_result = true,
             None => used.push(Used { row, source: None, is_result: true }),
@@ -119,13 +118,18 @@ pub(super) fn vector(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
     }
 }
 
+/// The sources of an instruction, and behind them the scales of matrices.
+fn sources(inst: &Inst) -> impl Iterator<Item = (Operand, Ty)> {
+    let all = (0..3).map(|n| (inst.src[n], inst.source_type(n)));
+    all.chain(inst.scales().into_iter().flatten().map(|scales| (scales.source, Ty::B32)))
+}
+
 /// The scalar registers that a vector instruction names.
 fn scalars(step: &Step<'_>) -> impl Iterator<Item = usize> {
     let shape = &step.inst.row.shape;
-    let sources = step.inst.src.into_iter().zip(shape.src);
     // Both take VCC without naming it in all encodings.
     let vcc = matches!(step.inst.row.family, Family::Vopc) || step.inst.row.name.starts_with("v_div_fmas");
-    let all = sources.chain([
+    let all = sources(step.inst).chain([
         (step.inst.dst, shape.dst),
         (step.inst.sdst, shape.sdst),
         (if vcc { Operand::VCC_LO } else { Operand::NONE }, Ty::Mask),

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-/// Elements of the largest matrix: B of the sparse 8-bit instructions, 16 in each lane.
-const CAPACITY: usize = 1024;
+/// Elements of the largest matrix: 32 in each lane, as B of the sparse 8-bit instructions of gfx950 has them.
+const CAPACITY: usize = 2048;
 
 /// Memory for a matrix. It is not cleared first, which would take as long as filling it.
 pub(super) type Room<T> = MaybeUninit<[T; CAPACITY]>;
@@ -46,5 +46,13 @@ impl<T> std::ops::Deref for Buffer<'_, T> {
     fn deref(&self) -> &[T] {
         // SAFETY: `push` wrote the first `len` elements.
         unsafe { std::slice::from_raw_parts(self.room.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T> std::ops::DerefMut for Buffer<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: `push` wrote the first `len` elements.
+        unsafe { std::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -22,8 +22,15 @@ pub(crate) enum Format {
     Bf16,
     /// Denormals are positive zeros.
     Bf16Flushed,
+    /// Without infinities and negative zero.
+    Fp8Fnuz,
+    Bf8Fnuz,
+    /// As below, by the Open Compute Project: the floats of gfx950.
     Fp8,
     Bf8,
+    Fp6,
+    Bf6,
+    Fp4,
     I8,
 }
 
@@ -35,8 +42,30 @@ impl Format {
             Self::F64 => 64,
             Self::F32 | Self::F32Flushed | Self::Xf32 => 32,
             Self::F16 | Self::F16Flushed | Self::Bf16 | Self::Bf16Flushed => 16,
-            Self::Fp8 | Self::Bf8 | Self::I8 => 8,
+            Self::Fp8Fnuz | Self::Bf8Fnuz | Self::Fp8 | Self::Bf8 | Self::I8 => 8,
+            Self::Fp6 | Self::Bf6 => 6,
+            Self::Fp4 => 4,
         }
+    }
+
+    /// The format that CBSZ and BLGP of the f8f6f4 instructions call `code`.
+    pub(super) const fn of_code(code: usize) -> Option<Self> {
+        match code {
+            0 => Some(Self::Fp8),
+            1 => Some(Self::Bf8),
+            2 => Some(Self::Fp6),
+            3 => Some(Self::Bf6),
+            4 => Some(Self::Fp4),
+            _ => None,
+        }
+    }
+
+    /// Consecutive values of k in a lane that holds `per_lane` values; see [`Shape::place`]. They fill four registers
+    /// at most, or the six of 6-bit floats.
+    #[inline(always)]
+    const fn run(self, per_lane: usize) -> usize {
+        let bits = self.bits();
+        if bits != 6 && per_lane * bits > 128 { 128 / bits } else { per_lane }
     }
 }
 
@@ -129,6 +158,35 @@ impl Element for super::super::fp8::Bf8 {
     }
 }
 
+/// A float of the Open Compute Project (OCP 8-bit Floating Point, 1.0; OCP Microscaling Formats, 1.0).
+pub(super) struct Ocp<const EXPONENT: u32, const FRACTION: u32>;
+pub(super) type Fp8 = Ocp<4, 3>;
+pub(super) type Bf8 = Ocp<5, 2>;
+pub(super) type Fp6 = Ocp<2, 3>;
+pub(super) type Bf6 = Ocp<3, 2>;
+pub(super) type Fp4 = Ocp<2, 1>;
+
+impl<const EXPONENT: u32, const FRACTION: u32> Element for Ocp<EXPONENT, FRACTION> {
+    const MIN_EXPONENT: i32 = 2 - (1 << (EXPONENT - 1));
+
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        let sign = word << (31 - EXPONENT - FRACTION) & 1 << 31;
+        let code = word & ((1 << (EXPONENT + FRACTION)) - 1);
+        // The exponent moves from one bias to the other; the product is exact, also for denormals.
+        let rebias = f32::from_bits((255 - (1 << (EXPONENT - 1))) << 23);
+        let magnitude = f32::from_bits(code << (23 - FRACTION)) * rebias;
+        // Four bits of exponent have a NaN and no infinity, five have what IEEE 754 has, fewer have neither.
+        let special = f32::INFINITY.to_bits() | code << (23 - FRACTION) & 0x7f_ffff;
+        let is_special = match EXPONENT {
+            4 => code == 0x7f,
+            5 => code >= 0x7c,
+            _ => false,
+        };
+        f32::from_bits(sign | if is_special { special } else { magnitude.to_bits() })
+    }
+}
+
 impl Element for I8 {
     #[inline(always)]
     fn decode(word: u32) -> f32 {
@@ -138,15 +196,22 @@ impl Element for I8 {
 
 /// Calls `put` with all elements of A (or B), 16 at a time: column 0 of A (row 0 of B) of all blocks, then the next.
 #[inline(always)]
-pub(super) fn each(registers: &[Vector], shape: Shape, bits: usize, mut put: impl FnMut([u32; 16])) {
-    let (width, per_lane) = (shape.width(), shape.per_lane());
+pub(super) fn each(registers: &[Vector], shape: Shape, format: Format, mut put: impl FnMut([u32; 16])) {
+    let (width, bits) = (shape.width(), format.bits());
+    let run = format.run(shape.per_lane());
     for k in 0..shape.k {
-        let bit = k % per_lane * bits;
-        let lanes = &registers[bit / 32].0[k / per_lane * width..][..width];
-        for lanes in lanes.as_chunks::<16>().0 {
+        let (item, first) = shape.place(run, k);
+        let (register, bit) = (item * bits / 32, item * bits % 32);
+        let lanes = |register: usize| registers[register].0[first..][..width].as_chunks::<16>().0;
+        for (n, low) in lanes(register).iter().enumerate() {
             let mut words = [0; 16];
-            for (word, lane) in words.iter_mut().zip(lanes) {
-                *word = lane >> (bit % 32);
+            for (word, low) in words.iter_mut().zip(low) {
+                *word = low >> bit;
+            }
+            if bit + bits > 32 {
+                for (word, high) in words.iter_mut().zip(&lanes(register + 1)[n]) {
+                    *word |= high << (32 - bit);
+                }
             }
             put(words);
         }
@@ -165,8 +230,13 @@ macro_rules! with_element {
             Format::F16Flushed => $run::<crate::wave::valu::matrix::format::HalfFlushed>($($arg),*),
             Format::Bf16 => $run::<crate::wave::valu::matrix::format::Bf16>($($arg),*),
             Format::Bf16Flushed => $run::<crate::wave::valu::matrix::format::Bf16Flushed>($($arg),*),
-            Format::Fp8 => $run::<crate::wave::valu::fp8::Fp8>($($arg),*),
-            Format::Bf8 => $run::<crate::wave::valu::fp8::Bf8>($($arg),*),
+            Format::Fp8Fnuz => $run::<crate::wave::valu::fp8::Fp8>($($arg),*),
+            Format::Bf8Fnuz => $run::<crate::wave::valu::fp8::Bf8>($($arg),*),
+            Format::Fp8 => $run::<crate::wave::valu::matrix::format::Fp8>($($arg),*),
+            Format::Bf8 => $run::<crate::wave::valu::matrix::format::Bf8>($($arg),*),
+            Format::Fp6 => $run::<crate::wave::valu::matrix::format::Fp6>($($arg),*),
+            Format::Bf6 => $run::<crate::wave::valu::matrix::format::Bf6>($($arg),*),
+            Format::Fp4 => $run::<crate::wave::valu::matrix::format::Fp4>($($arg),*),
             Format::I8 => $run::<crate::wave::valu::matrix::format::I8>($($arg),*),
         }
     };
@@ -178,7 +248,7 @@ pub(super) use with_element;
 pub(super) fn values(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
     #[inline(always)]
     fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
-        each(registers, shape, format.bits(), |words| {
+        each(registers, shape, format, |words| {
             // `map` would not inline, and so would not be compiled for the CPU.
             let mut values = [0.0; 16];
             for (value, word) in values.iter_mut().zip(words) {

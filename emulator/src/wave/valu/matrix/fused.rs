@@ -133,11 +133,13 @@ fn add<const N: usize>(group: &Aligned<N>, sums: &mut [u32; N], bytes: bool) -> 
     odd != 0
 }
 
-/// The product's operands: A, B, and for a sparse A the row of B that belongs to each of its elements.
+/// The product's operands: A, B, for a sparse A the row of B that belongs to each of its elements, and scales.
 pub(super) struct Operands<'a> {
     pub a: &'a Split<'a>,
     pub b: &'a Split<'a>,
     pub picks: Option<&'a [u8]>,
+    /// Biased exponents of rows of A and of columns of B, in each lane, for 32 values of k.
+    pub scales: Option<&'a [[u8; 64]; 2]>,
 }
 
 impl Operands<'_> {
@@ -214,7 +216,7 @@ fn rows<const N: usize, const G: usize, const WHOLE: bool>(
     }
 }
 
-/// Groups of 16 products, even and odd ones apart.
+/// Groups of 16 products, even and odd ones apart. Scales multiply the sum of a group, which the addend joins then.
 #[inline(always)]
 fn rows_of_bytes<const N: usize>(shape: Shape, operands: &Operands<'_>, d: &mut [Vector]) {
     let finite = operands.a.finite && operands.b.finite;
@@ -229,7 +231,14 @@ fn rows_of_bytes<const N: usize>(shape: Shape, operands: &Operands<'_>, d: &mut 
             let sums = accumulators::<N>(shape, 0, i, d);
             let addends = *sums;
             // 8-bit elements have moderate exponents.
-            let group = join(&align::<N, 8, true>(&a[0], i, &b[0]), &align::<N, 8, true>(&a[1], i, &b[1]));
+            let mut group =
+                join(&align::<N, 8, true>(&a[0], i, &b[0]), &align::<N, 8, true>(&a[1], i, &b[1]));
+            if let Some([a, b]) = operands.scales {
+                let first = k[0] / 32 * N;
+                for (scale, b) in group.scale.iter_mut().zip(&b[first..first + N]) {
+                    *scale += i32::from(a[first + i]) + i32::from(*b) - 254;
+                }
+            }
             if add(&group, sums, true) || !finite {
                 operands.correct(&[(a[0], b[0]), (a[1], b[1])], i, &addends, sums);
             }

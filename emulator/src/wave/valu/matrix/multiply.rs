@@ -9,7 +9,7 @@ use super::{
     fused,
     layout::Shape,
     numbers::{Product, Sum},
-    operand::{Modifiers, accumulator, destination, registers},
+    operand::{self, Modifiers, accumulator, destination, registers},
     pairwise,
     split::Split,
 };
@@ -60,11 +60,10 @@ pub(super) fn dense(wave: &mut Wave, inst: &Inst, shape: Shape, product: Product
 
 /// SMFMAC.
 pub(super) fn sparse(wave: &mut Wave, inst: &Inst, shape: Shape, product: Product) -> Flow {
-    let bits = product.a.bits();
     let modifiers = Modifiers::of(inst);
     let stored = Shape { k: shape.k / 2, ..shape };
     let per_lane = stored.per_lane();
-    let count = per_lane * bits / 32;
+    let count = per_lane * product.a.bits() / 32;
     let (Some(a), Some(b), Some(index)) = (
         registers(wave, inst.src[0], count),
         registers(wave, inst.src[1], 2 * count),
@@ -73,13 +72,13 @@ pub(super) fn sparse(wave: &mut Wave, inst: &Inst, shape: Shape, product: Produc
         return unsupported(wave, inst);
     };
     // Each pair of stored elements comes from four elements of a row, at the places that its two indices name.
-    let mut picks = [0; 512];
+    let mut picks = [0; 1024];
     for (lane, word) in index[0].0.iter().enumerate() {
         let (row, group) = (lane % shape.n, lane / shape.n);
-        let word = word >> modifiers.index_bit(bits);
+        let word = word >> modifiers.index_bit(per_lane);
         for item in 0..per_lane {
             let k = group * 2 * per_lane + item / 2 * 4 + (word >> (2 * item) & 3) as usize;
-            // CAST: `k` is below 64.
+            // CAST: `k` is below 128.
             picks[row * stored.k + group * per_lane + item] = k as u8;
         }
     }
@@ -87,6 +86,31 @@ pub(super) fn sparse(wave: &mut Wave, inst: &Inst, shape: Shape, product: Produc
     let factors = Factors::unpack(product, false, [(a, stored), (b, shape)], &mut rooms);
     let d = destination(inst, stored.registers());
     factors.multiply(stored, product.sum, Some(&picks), wave.mode.fp16_overflow(), &mut wave.vgpr[d]);
+    Flow::Next
+}
+
+/// MFMA whose modifiers name the formats, with scales or without.
+pub(super) fn scaled(wave: &mut Wave, inst: &Inst, shape: Shape) -> Flow {
+    let Some([a, b]) = Modifiers::of(inst).formats() else {
+        return unsupported(wave, inst);
+    };
+    let product = Product { a, b, sum: Sum::FusedBytes };
+    let count = |format: Format| shape.per_lane() * format.bits() / 32;
+    let (Some(a), Some(b)) = (registers(wave, inst.src[0], count(a)), registers(wave, inst.src[1], count(b)))
+    else {
+        return unsupported(wave, inst);
+    };
+    let scales = inst.scales().map(|scales| scales.map(|from| operand::scales(wave, inst, from)));
+    let mut rooms = [Rooms::new(), Rooms::new()];
+    let mut factors = Factors::unpack(product, false, [(a, shape), (b, shape)], &mut rooms);
+    let Some(d) = accumulator(wave, inst, shape.registers(), false) else {
+        return unsupported(wave, inst);
+    };
+    if let (Factors::Split(split, scaled), Some(scales)) = (&mut factors, &scales) {
+        split.iter_mut().zip(scales).for_each(|(split, scales)| split.spoil(shape, scales));
+        *scaled = Some(scales);
+    }
+    factors.multiply(shape, product.sum, None, wave.mode.fp16_overflow(), &mut wave.vgpr[d]);
     Flow::Next
 }
 
@@ -106,8 +130,8 @@ impl Rooms {
 /// A and B.
 enum Factors<'a> {
     Values([Buffer<'a, f32>; 2]),
-    /// With exponents, as fused sums want them.
-    Split([Split<'a>; 2]),
+    /// With exponents, as fused sums want them, and the scales in each lane.
+    Split([Split<'a>; 2], Option<&'a [[u8; 64]; 2]>),
 }
 
 impl<'a> Factors<'a> {
@@ -125,7 +149,7 @@ impl<'a> Factors<'a> {
                     (&mut room_a.singles, &mut room_a.integers),
                     (&mut room_b.singles, &mut room_b.integers),
                 ];
-                Self::Split(Split::both([(a, shape_a, product.a), (b, shape_b, product.b)], rooms))
+                Self::Split(Split::both([(a, shape_a, product.a), (b, shape_b, product.b)], rooms), None)
             }
             Sum::Chain | Sum::Pairwise(_) | Sum::Integer => {
                 let mut left = Buffer::new(&mut room_a.singles);
@@ -144,7 +168,9 @@ impl<'a> Factors<'a> {
         }
         let addends = if clamp && sum != Sum::Integer { d.to_vec() } else { Vec::new() };
         match self {
-            Self::Split([a, b]) => fused::multiply(shape, &fused::Operands { a, b, picks }, sum, d),
+            Self::Split([a, b], scales) => {
+                fused::multiply(shape, &fused::Operands { a, b, picks, scales: *scales }, sum, d);
+            }
             Self::Values([a, b]) => match sum {
                 Sum::Integer => chain::integers(shape, [a, b], picks, clamp, d),
                 Sum::Pairwise(group) => pairwise::multiply(shape, a, b, group, d),
@@ -161,7 +187,7 @@ impl<'a> Factors<'a> {
     fn clamp(&self, shape: Shape, picks: Option<&[u8]>, addends: &[Vector], d: &mut [Vector]) {
         let finite = |n: usize, index: usize| match self {
             Self::Values(values) => values[n][index].is_finite(),
-            Self::Split(split) => split[n].value(index).is_finite(),
+            Self::Split(split, _) => split[n].value(index).is_finite(),
         };
         for row in 0..shape.width() {
             let (block, i) = (row / shape.n, row % shape.n);

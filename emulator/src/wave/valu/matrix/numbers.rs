@@ -1,6 +1,7 @@
 //! What the matrices of an instruction hold, and how their products are summed.
 
 use super::format::Format;
+use crate::isa::Target;
 
 /// How products are summed; see the [module](super).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,19 @@ pub(crate) struct Product {
     pub a: Format,
     pub b: Format,
     pub sum: Sum,
+}
+
+impl Product {
+    /// The product as `target` has it: the 8-bit floats of gfx950 are those of the Open Compute Project.
+    #[inline(always)]
+    pub(super) fn on(self, target: Target) -> Self {
+        let format = |format| match format {
+            Format::Fp8Fnuz if target == Target::Gfx950 => Format::Fp8,
+            Format::Bf8Fnuz if target == Target::Gfx950 => Format::Bf8,
+            same => same,
+        };
+        Self { a: format(self.a), b: format(self.b), ..self }
+    }
 }
 
 /// The numbers of an instruction, as a type for the instruction tables.
@@ -54,14 +68,14 @@ numbers! {
     PairedBf16: Bf16Flushed * Bf16Flushed, Sum::Pairwise(2);
     /// Upper halves of singles, on gfx90a; the `_1k` instructions.
     PairedBf16Of1k: Bf16Flushed * Bf16Flushed, Sum::Pairwise(4);
-    /// Halves, on gfx942.
+    /// Halves, on gfx942 and gfx950.
     F16: F16 * F16, Sum::Fused(8);
-    /// Upper halves of singles, on gfx942.
+    /// Upper halves of singles, on gfx942 and gfx950.
     Bf16: Bf16 * Bf16, Sum::Fused(8);
     /// Singles with a fraction of 10 bits.
     Xf32: Xf32 * Xf32, Sum::Fused(4);
-    Fp8Fp8: Fp8 * Fp8, Sum::FusedBytes;
-    Fp8Bf8: Fp8 * Bf8, Sum::FusedBytes;
-    Bf8Fp8: Bf8 * Fp8, Sum::FusedBytes;
-    Bf8Bf8: Bf8 * Bf8, Sum::FusedBytes;
+    Fp8Fp8: Fp8Fnuz * Fp8Fnuz, Sum::FusedBytes;
+    Fp8Bf8: Fp8Fnuz * Bf8Fnuz, Sum::FusedBytes;
+    Bf8Fp8: Bf8Fnuz * Fp8Fnuz, Sum::FusedBytes;
+    Bf8Bf8: Bf8Fnuz * Bf8Fnuz, Sum::FusedBytes;
 }

@@ -7,7 +7,7 @@ use super::{
     numbers::{Product, Sum},
 };
 use crate::{
-    isa::{Inst, Operand, Target},
+    isa::{Inst, Operand, Scales, Target},
     wave::{Vector, Wave},
 };
 
@@ -76,10 +76,18 @@ impl Modifiers {
         (self.blgp != 0).then(|| rearrange(registers, |lane| self.lane_of_b(lane)))
     }
 
-    /// First bit of the set of indices that a sparse instruction uses: with CBSZ 0, ABID picks one.
-    pub(super) fn index_bit(self, element_bits: usize) -> usize {
-        let (sets, width) = if element_bits == 16 { (4, 8) } else { (2, 16) };
-        if self.cbsz & 3 == 0 { self.abid % sets * width } else { 0 }
+    /// First bit of the set of indices that a sparse instruction uses, whose lanes have `stored` elements of A, with two
+    /// bits of index each: with CBSZ 0, ABID picks one of the sets that a register has room for.
+    ///
+    /// For the instructions of gfx950, whose lanes have twice as many elements, the manual names the sets of gfx942,
+    /// which are too small; so does LLVM no longer (llvm-project#193541).
+    pub(super) fn index_bit(self, stored: usize) -> usize {
+        if self.cbsz & 3 == 0 { self.abid * 2 * stored % 32 } else { 0 }
+    }
+
+    /// The formats of A and B, which CBSZ and BLGP of the f8f6f4 instructions name.
+    pub(super) fn formats(self) -> Option<[Format; 2]> {
+        Some([Format::of_code(self.cbsz)?, Format::of_code(self.blgp)?])
     }
 }
 
@@ -97,6 +105,16 @@ fn rearrange(registers: &[Vector], from: impl Fn(usize) -> usize) -> [Vector; 4]
 pub(super) fn registers(wave: &Wave, op: Operand, count: usize) -> Option<&[Vector]> {
     let row = row_of(op, count)?;
     Some(&wave.vgpr[row..row + count])
+}
+
+/// The scales in each lane: biased exponents of 8 bits. Of a scalar or a constant, the hardware takes the exponent
+/// as a single has it (llvm-project#158117).
+pub(super) fn scales(wave: &Wave, inst: &Inst, from: Scales) -> [u8; 64] {
+    match from.source.row() {
+        // CAST: one byte.
+        Some(row) => wave.vgpr[row].0.map(|word| (word >> (8 * from.byte)) as u8),
+        None => [(wave.scalar(from.source, inst) >> 23) as u8; 64],
+    }
 }
 
 /// D's rows: none if D reaches past the end of the register file, whose results go nowhere.

@@ -75,11 +75,21 @@ impl<'a> Split<'a> {
         }
     }
 
+    /// Makes NaNs of the elements whose scale is one. A lane's scale is that of its row and of 32 values of k.
+    pub(super) fn spoil(&mut self, shape: Shape, scales: &[u8; 64]) {
+        for lane in (0..64).filter(|lane| scales[*lane] == u8::MAX) {
+            for k in lane / shape.n * 32..(lane / shape.n + 1) * 32 {
+                let index = k * shape.n + lane % shape.n;
+                (self.factors[index], self.exponents[index], self.finite) = (0.0, NAN, false);
+            }
+        }
+    }
+
     fn unpack(&mut self, (registers, shape, format): (&[Vector], Shape, Format), whole: bool) {
         #[inline(always)]
         fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, split: &mut Split<'_>) {
             let (mut lowest, mut spread, whole) = ([0; 16], [0; 16], split.whole);
-            each(registers, shape, format.bits(), |words| {
+            each(registers, shape, format, |words| {
                 let (mut factors, mut exponents) = ([0.0; 16], [0; 16]);
                 for n in 0..16 {
                     let (factor, exponent) = part(E::decode(words[n]), E::MIN_EXPONENT, whole);
