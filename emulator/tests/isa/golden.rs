@@ -125,3 +125,8 @@ fn the_table_list_is_ordered_as_the_families_are() {
         assert!(rows.is_sorted_by_key(|row| row.opcode), "{family:?}");
     }
 }
+
+#[test]
+fn gfx950_has_every_opcode_that_llvm_knows_and_no_other() {
+    check(Target::Gfx950);
+}
