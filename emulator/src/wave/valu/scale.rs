@@ -107,7 +107,8 @@ impl Shape {
     }
 }
 
-/// The first bit of a register that op_sel picks for `bits` bits, and the bits of op_sel that pick; `at` is where they stand.
+/// The first bit of a register that op_sel picks for `bits` bits, and the bits of op_sel that pick, which stand from bit `at`
+/// on.
 fn place(inst: &Inst, bits: usize, at: u8) -> (usize, u8) {
     let select = usize::from(inst.mods.op_sel >> at & 3);
     match bits {

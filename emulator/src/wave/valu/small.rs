@@ -110,7 +110,7 @@ pub(crate) fn scaled_up(x: f32, exponent: u32) -> f32 {
 /// The code of `x` divided by the power of two that an 8-bit exponent stands for.
 ///
 /// A finite number that is too large becomes what the format has beyond its numbers, or the largest of them if
-/// `saturate` (FP16_OVFL).
+/// `saturate` (FP16_OVFL). An infinity stays one where there is one, and is too large a number elsewhere.
 #[inline(always)]
 pub(crate) fn encode<F: Small>(x: f32, exponent: u32, rounding: Rounding, saturate: bool) -> u32 {
     let sign = if x.is_sign_negative() { F::SIGN } else { 0 };

@@ -55,7 +55,7 @@ fn singles_become_the_nearest_code_of_8_bits() {
             }
             let before = lab.wave.vgpr.clone();
             let high = round & 1;
-            execute(&mut lab, &[0xd2a2_0010 + (n << 16) | high << 14, 256 | 258 << 9]);
+            execute(&mut lab, &[0xd2a2_0010 | n << 16 | high << 14, 256 | 258 << 9]);
             for lane in 0..64 {
                 let codes = [0, 2].map(|register| {
                     let x = f32::from_bits(before[register].0[lane]);
@@ -94,7 +94,7 @@ fn random_numbers_round_to_8_bits() {
             lab.wave.vgpr[0].0 = std::array::from_fn(|_| number(&mut random, format, 127).to_bits());
             let before = lab.wave.vgpr.clone();
             let byte = round & 3;
-            execute(&mut lab, &[0xd2a4_0010 + (n << 16) | byte << 13, 256 | 258 << 9]);
+            execute(&mut lab, &[0xd2a4_0010 | n << 16 | byte << 13, 256 | 258 << 9]);
             for lane in 0..64 {
                 let (x, seed) = (f32::from_bits(before[0].0[lane]), before[2].0[lane]);
                 let old = before[16].0[lane] & !(0xff << (8 * byte));
@@ -118,7 +118,7 @@ fn random_numbers_round_to_16_bits() {
             lab.wave.vgpr[0].0 = std::array::from_fn(|_| number(&mut random, format, 127).to_bits());
             let before = lab.wave.vgpr.clone();
             let high = round & 1;
-            execute(&mut lab, &[0xd2a6_0010 + (n << 16) | high << 14, 256 | 258 << 9]);
+            execute(&mut lab, &[0xd2a6_0010 | n << 16 | high << 14, 256 | 258 << 9]);
             let is_half = n == 0;
             let flushes = if is_half { mode.denorm64() } else { mode.denorm32() } & 2 == 0;
             for lane in 0..64 {

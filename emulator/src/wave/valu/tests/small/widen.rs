@@ -62,7 +62,7 @@ fn check(conversion: &Conversion, random: &mut Rng) {
     let before: Box<[Vector; 512]> = lab.wave.vgpr.clone();
     assert_eq!(lab.step(&inst), Flow::Next, "{}", row.name);
     let rows = (count * conversion.wide_bits() as usize).div_ceil(32);
-    for lane in 0..64 {
+    for (lane, scale) in exponents.into_iter().enumerate() {
         let words = |first: usize, count: usize| -> Vec<u32> {
             before[first..first + count].iter().map(|row| row.0[lane]).collect()
         };
@@ -77,15 +77,11 @@ fn check(conversion: &Conversion, random: &mut Rng) {
             let code = field(&words(0, 6), from, small.bits());
             let to = n * conversion.wide_bits() as usize + if high { 16 } else { 0 };
             let got = field(&got, to, conversion.wide_bits());
-            let right = match want(conversion, code, exponents[lane], saturate) {
+            let right = match want(conversion, code, scale, saturate) {
                 Some(want) => got == want,
                 None => is_nan(wide, got),
             };
-            assert!(
-                right,
-                "{} {code:x} * 2^({} - 127) is {got:x}, saturates {saturate}",
-                row.name, exponents[lane]
-            );
+            assert!(right, "{} {code:x} * 2^({} - 127) is {got:x}, saturates {saturate}", row.name, scale);
         }
         if half_result {
             let other = if high { 0xffff } else { 0xffff_0000 };
