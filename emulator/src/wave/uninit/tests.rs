@@ -250,3 +250,17 @@ fn exchanges_of_buffers_return_only_if_they_are_asked_to() {
         written(AT..AT + 8);
     }
 }
+
+#[test]
+fn an_exchange_of_lanes_moves_what_nothing_has_written() {
+    let mut watched = Watched::new();
+    watched.wave.exec = u64::MAX;
+    watched.set(1, 7, u32::MAX);
+    // v_permlane16_swap_b32 v3, v1
+    let inst = decode(Target::Gfx950, &[0x7e06_b301]).expect("an instruction");
+    let exec = semantics(inst.row).expect("semantics");
+    look(&mut watched.uninit, &mut watched.wave, &Step { inst: &inst, exec, pc: 0x1000 });
+    let bits = |row: usize| watched.uninit.registers.row(row).map_or([0; 64], |row| row.bits);
+    assert_eq!(bits(3)[LANE + 16], u32::MAX);
+    assert!(bits(3).iter().filter(|bits| **bits != 0).count() == 1 && bits(1) == [0; 64]);
+}
