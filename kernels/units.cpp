@@ -15,7 +15,7 @@ KERNEL where(GLOBAL u32 *places) {
   if (__builtin_amdgcn_workitem_id_x() != 0) return;
   GLOBAL u32 *place = places + 2 * __builtin_amdgcn_workgroup_id_x();
   place[0] = __builtin_amdgcn_s_getreg(WHOLE(4));
-#ifdef __gfx942__
+#if defined(__gfx942__) || defined(__gfx9_4_generic__)
   place[1] = __builtin_amdgcn_s_getreg(WHOLE(20));
 #else
   place[1] = 0;

@@ -48,7 +48,7 @@ impl Bench {
 
     /// The units that workgroups of a queue find themselves on.
     fn seen(&self, queue: &Queue<'_>) -> BTreeSet<u32> {
-        let dies = if self.target == Target::Gfx942 { 8 } else { 1 };
+        let dies = if self.target.is_gfx940() { 8 } else { 1 };
         let unit = |&[id, die]: &[u32; 2]| (id >> 8 & 0xf | (id >> 13 & 7) << 4) * dies + die;
         self.places(queue).iter().map(unit).collect()
     }
@@ -172,7 +172,7 @@ fn an_observer_is_told_where_workgroups_ran_before_the_dispatch_is_over() {
         for (place, slice) in slices {
             let [id, die] = places[slice.workgroup as usize];
             let found = UnitPlace {
-                die: (target == Target::Gfx942).then_some(die),
+                die: target.is_gfx940().then_some(die),
                 engine: id >> 13 & 7,
                 unit: id >> 8 & 0xf,
             };

@@ -288,7 +288,7 @@ fn mfma(f: &Fetch, row: &'static Row) -> Decoded {
 fn matrix(code: u32, ty: Ty, acc: bool) -> Option<Operand> {
     match code {
         256.. => vgpr_or_agpr(code - 256, ty.dwords(), acc),
-        0..=127 => scalar(code, ty.scalar_dwords(code)),
+        0..=127 => scalar(code, ty.dwords().min(16)),
         _ => src_without_literal(code, ty),
     }
 }

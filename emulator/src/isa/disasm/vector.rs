@@ -6,7 +6,7 @@ use super::{
         row::{Family, Target, Ty, flag},
     },
     Text, bits,
-    operand::{inline_bits, name},
+    operand::{inline_bits, name, scalar},
 };
 
 /// VOP1, VOP2, VOPC and VOP3 in all their forms.
@@ -152,6 +152,7 @@ pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
             _ if ty != shape.src[i] && op.row().is_none() && op.0 >= 128 => "0".to_owned(),
             // Constants of the multiplied matrices show the digits of 32 bits.
             _ if shape.has(flag::MFMA) && i < 2 && op.row().is_none() && op.0 >= 128 => name(op, Ty::B32, 0),
+            _ if shape.has(flag::MFMA) && op.0 < 128 => scalar(op.0, ty.dwords().min(16)),
             _ => name(op, ty, 0),
         });
     }

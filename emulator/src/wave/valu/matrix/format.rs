@@ -60,8 +60,8 @@ impl Format {
         }
     }
 
-    /// Consecutive values of k in a lane that holds `per_lane` values; see [`Shape::place`]. They fill four registers
-    /// at most, or the six of 6-bit floats.
+    /// Consecutive values of k in a lane that holds `per_lane` values; those that follow are in the next lanes. They fill
+    /// four registers at most, or the six of 6-bit floats.
     #[inline(always)]
     const fn run(self, per_lane: usize) -> usize {
         let bits = self.bits();
@@ -198,22 +198,26 @@ impl Element for I8 {
 #[inline(always)]
 pub(super) fn each(registers: &[Vector], shape: Shape, format: Format, mut put: impl FnMut([u32; 16])) {
     let (width, bits) = (shape.width(), format.bits());
-    let run = format.run(shape.per_lane());
-    for k in 0..shape.k {
-        let (item, first) = shape.place(run, k);
-        let (register, bit) = (item * bits / 32, item * bits % 32);
-        let lanes = |register: usize| registers[register].0[first..][..width].as_chunks::<16>().0;
-        for (n, low) in lanes(register).iter().enumerate() {
-            let mut words = [0; 16];
-            for (word, low) in words.iter_mut().zip(low) {
-                *word = low >> bit;
-            }
-            if bit + bits > 32 {
-                for (word, high) in words.iter_mut().zip(&lanes(register + 1)[n]) {
-                    *word |= high << (32 - bit);
+    let (groups, run) = (64 / width, format.run(shape.per_lane()));
+    // Which run of all lanes, in which lanes, which item of the run.
+    let all =
+        (0..shape.per_lane() / run).flat_map(|nth| (0..groups).map(move |group| (nth * run, group * width)));
+    for (first, lane) in all {
+        for item in first..first + run {
+            let (register, bit) = (item * bits / 32, item * bits % 32);
+            let lanes = |register: usize| registers[register].0[lane..][..width].as_chunks::<16>().0;
+            for (n, low) in lanes(register).iter().enumerate() {
+                let mut words = [0; 16];
+                for (word, low) in words.iter_mut().zip(low) {
+                    *word = low >> bit;
                 }
+                if bit + bits > 32 {
+                    for (word, high) in words.iter_mut().zip(&lanes(register + 1)[n]) {
+                        *word |= high << (32 - bit);
+                    }
+                }
+                put(words);
             }
-            put(words);
         }
     }
 }

@@ -14,8 +14,10 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Rows of A (columns of B) of all blocks: a column of A (row of B) takes so many consecutive lanes, which
-    /// [`Shape::place`] numbers. A\[b, i, k\] is in the lane `i + n * b` of these, and B\[b, k, j\] likewise.
+    /// Rows of A (columns of B) of all blocks: a column of A (row of B) takes so many consecutive lanes.
+    ///
+    /// Lanes hold runs of consecutive values of k: item t of run r of A\[b, i\] is in lane `i + n * b + width * g`, where
+    /// k is `(r * 64 / width + g) * run + t`; B\[b, .., j\] likewise. There is one run but in large matrices.
     #[inline(always)]
     pub(super) const fn width(self) -> usize {
         self.n * self.blocks
@@ -25,14 +27,6 @@ impl Shape {
     #[inline(always)]
     pub(super) const fn per_lane(self) -> usize {
         self.k * self.width() / 64
-    }
-
-    /// Where the elements of `k` are if a lane holds `run` consecutive ones before they go on in the next lanes: which
-    /// item of its lanes, and the first of these.
-    #[inline(always)]
-    pub(super) const fn place(self, run: usize, k: usize) -> (usize, usize) {
-        let row = run * (64 / self.width());
-        (k / row * run + k % run, k % row / run * self.width())
     }
 
     /// Blocks, and values of k in steps of `G`.
