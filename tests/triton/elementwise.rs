@@ -119,7 +119,7 @@ fn nearest(format: &Format, x: f64) -> u8 {
     }
     let has_sign = best != 0 || format.specials != Specials::Unsigned;
     // CAST: at most 0x7f.
-    if x < 0.0 && has_sign { best as u8 | 0x80 } else { best as u8 }
+    if x.is_sign_negative() && has_sign { best as u8 | 0x80 } else { best as u8 }
 }
 
 fn narrow_round_trip(test: &str, object: &str, format: &Format) {
