@@ -61,10 +61,7 @@ impl Tool {
 
     /// Whether it must know what kernels touch, which only the emulated device says.
     pub fn watches_devices(self) -> bool {
-        match self {
-            Self::Leak => false,
-            _ => true,
-        }
+        self != Self::Leak
     }
 
     const fn bit(self) -> u8 {
