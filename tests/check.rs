@@ -415,7 +415,8 @@ fn a_device_that_cannot_be_watched_is_refused() {
     let finished = program.env("AQLIPSE_CHECK", "everything").env("AQLIPSE_LOG", "info").run();
     assert!(
         finished.stderr.contains(
-            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, init, leak, memory, race, sync, edges, all"
+            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, init, leak, memory, race, sync, edges, \
+             same-value, all"
         ),
         "{}",
         says(&finished)
