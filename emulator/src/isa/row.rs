@@ -71,8 +71,6 @@ impl Targets {
     pub const GFX942: Self = Self(2);
     /// gfx950 only.
     pub const GFX950: Self = Self(4);
-    /// gfx90a and gfx942: another row is gfx950's.
-    pub const PRE950: Self = Self(3);
     /// gfx942 and gfx950.
     pub const GFX940: Self = Self(6);
     /// All.

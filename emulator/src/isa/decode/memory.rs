@@ -142,7 +142,9 @@ pub fn mubuf(f: &Fetch) -> Decoded {
         return Ok(inst);
     }
     let lds = f.lo(16, 16) != 0;
-    require(if lds { shape.has(flag::LDS) } else { !shape.has(flag::LDS) || shape.dst != Ty::No }, row)?;
+    // Of several dwords to LDS on gfx950 alone.
+    let may = shape.has(flag::LDS) && (shape.dst.dwords() < 2 || f.target == Target::Gfx950);
+    require(if lds { may } else { !shape.has(flag::LDS) || shape.dst != Ty::No }, row)?;
     require(f.target != Target::Gfx90a || !shape.has(flag::FLOAT) || f.lo(15, 15) == 0, row)?;
     buffer(f, row, lds)
 }
