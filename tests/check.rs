@@ -158,7 +158,7 @@ fn writes_of_the_same_value_are_told_apart() {
     let is_told = same.stderr.contains("write the same value to the same bytes of LDS")
         && same.stderr.contains("check same-value: 1 found");
     assert!(same.status.code() == Some(FOUND) && is_told, "{}", says(&same));
-    // Different values are a race, which nobody has asked for here, and a barrier orders both.
+    // Different values are a race, which this tool does not tell, and a barrier orders both.
     let defect = corpus.check(&[], &["the_same_value", "defect"]).run();
     assert!(defect.stderr.contains("check same-value: 0 found"), "{}", says(&defect));
     let ordered = corpus.check(&[], &["reverse"]).run();
@@ -307,6 +307,23 @@ fn a_finding_names_nodes_bytes_and_the_edge() {
     let result = &log["runs"][0]["results"][0];
     assert_eq!(result["ruleId"], log["runs"][0]["tool"]["driver"]["rules"][0]["id"]);
     assert!(result["message"]["text"].as_str().unwrap().starts_with("no edge orders node"), "{result}");
+
+    let finished = corpus.check(&options, &["download_read_too_early", "defect"]).run();
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let finding = &json["findings"][0];
+    let parts = [
+        &finding["rule"],
+        &finding["access"],
+        &finding["command"]["what"],
+        &finding["near"]["allocated"]["call"],
+    ];
+    assert_eq!(parts, ["graph/host", "read", "memcpy", "hipHostMalloc"], "{}", says(&finished));
+    let line = finding["frames"][0]["line"].as_str().unwrap().rsplit_once(':').unwrap().1;
+    let log: Value = serde_json::from_str(&std::fs::read_to_string(&sarif).unwrap()).unwrap();
+    let location = &log["runs"][0]["results"][0]["locations"][0];
+    assert_eq!(location["physicalLocation"]["region"]["startLine"].to_string(), line);
+    assert_eq!(location["logicalLocations"][0]["name"], "memcpy");
+    [&file, &sarif].into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
 
     let known = file.with_extension("known");
     std::fs::write(&known, "kernel put(*) with kernel some(*)\n").unwrap();

@@ -48,9 +48,8 @@ impl fmt::Display for Tools {
 /// A program, and what to say of it.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// What to look for, with commas between: graph, init, leak, memory, race, sync; all
-    /// of these; or what is mostly no fault: edges that no data needs (edges), writes of the same value that nothing
-    /// orders (same-value)
+    /// What to look for, with commas between: graph, init, leak, memory, race, sync; all of these; or what is mostly no
+    /// fault: edges that no data needs (edges), writes of the same value that nothing orders (same-value)
     tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
@@ -262,7 +261,7 @@ fn as_sarif(findings: &[Finding]) -> Value {
         };
         json!({
             "ruleId": finding.rule(),
-            "level": "error",
+            "level": if Tool::ASKED.contains(&finding.tool()) { "note" } else { "error" },
             "message": { "text": finding.to_string() },
             "locations": [location],
         })

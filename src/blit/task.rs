@@ -77,6 +77,24 @@ mod tests {
     use aqlipse_graph::{Memset, RunCopy};
 
     #[test]
+    fn a_dispatch_tells_what_it_reads_and_writes() {
+        let device = Device::get(0).unwrap();
+        let blit = device.blit().unwrap();
+        let [one, other] =
+            [(4096, 8192, 5), (64, 128, 6)].map(|(dst, src, bytes)| RunCopy { dst, src, bytes });
+        let copied = |run: &RunCopy| {
+            [(How::Write, run.dst..run.dst + run.bytes), (How::Read, run.src..run.src + run.bytes)]
+        };
+        assert_eq!(touches(&blit.copy(one.dst, one.src, one.bytes)), copied(&one));
+        assert_eq!(touches(&blit.copy_batch(&[one, other])), [copied(&one), copied(&other)].concat());
+        let set = Memset { dst: 4096, pitch: 64, value: 1, element_size: 4, width: 3, height: 1 };
+        assert_eq!(touches(&blit.memset(&set)), [(How::Write, 4096..4108)]);
+        // Rows have gaps, and words are no copies.
+        assert_eq!(touches(&blit.memset(&Memset { height: 5, ..set })), []);
+        assert_eq!(touches(&blit.word_steps(&[])), []);
+    }
+
+    #[test]
     fn a_dispatch_tells_how_many_bytes_it_moves() {
         let device = Device::get(0).unwrap();
         let blit = device.blit().unwrap();

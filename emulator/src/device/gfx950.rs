@@ -1,4 +1,5 @@
-//! AMD Instinct MI355X (figures of its data sheet; the clock of the memory is a quarter of the rate of a pin).
+//! AMD Instinct MI355X: figures of its data sheet, where the clock of the memory is a quarter of the rate of a pin. What that does
+//! not say, such as copy engines and versions of firmware, is as on gfx942.
 
 use super::Card;
 use crate::isa::Target;

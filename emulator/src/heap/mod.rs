@@ -166,8 +166,13 @@ impl Heap {
         let base = backing.address() + front;
         let access = pool.gpu().map_or(0, |gpu| 1 << gpu);
         let size = (size as u64).next_multiple_of(TAIL);
-        let open = self.is_the_hosts(pool) && self.open(base - front, charged + front, pool).is_ok();
-        let open = open || !hidden::is_hidden(base);
+        let is_the_hosts = self.is_the_hosts(pool);
+        if is_the_hosts && let Err(error) = self.open(base - front, charged + front, pool) {
+            tracing::warn!(size, %error, "the host cannot be let to an allocation of its own");
+            self.give_back(pool, charged);
+            return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+        }
+        let open = is_the_hosts || !hidden::is_hidden(base);
         let block = Block { pool, size, charged, backing, front, access, open, user_data: 0 };
         let mut state = self.lock();
         self.show(base, &block, access);
@@ -278,7 +283,7 @@ impl Heap {
         block.ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let block = state.blocks.remove(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         self.hide(base, &block, block.access);
-        self.close(base - block.front, block.charged + block.front);
+        self.close(base, block.charged);
         self.give_back(block.pool, block.charged);
         Ok(())
     }

@@ -24,8 +24,8 @@
 //!    function in `wave` ([`Exec`](crate::wave::Exec) says its type), test it there against values that were computed otherwise, and
 //!    replace the row's `None` by `Some(path::to::the_function)`. Nothing else refers to the instruction.
 //!
-//! An instruction of one target only says `GFX90A`, `GFX942` or `GFX950`, one that came with gfx940 `GFX940`; an opcode that means different things on two has
-//! two rows. An encoding that no family's decoder reads yet needs an arm in `decode` first.
+//! An instruction of one target only says `GFX90A`, `GFX942` or `GFX950`, one that came with gfx940 `GFX940`; an
+//! opcode that means different things on two has two rows. An encoding that no family's decoder reads yet needs an arm in `decode` first.
 
 pub mod decode;
 pub mod disasm;

@@ -398,7 +398,7 @@ impl Racing {
             kind,
             access: named(event),
             other: Some(named(other)),
-            // CAST: LDS has 64 KiB.
+            // CAST: LDS has 160 KiB at most.
             byte: if in_memory { RaceByte::Memory(first) } else { RaceByte::Lds(first as u32) },
             count: mask.count_ones().into(),
         });

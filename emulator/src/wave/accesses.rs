@@ -98,18 +98,13 @@ fn kind(row: &Row, action: Action) -> Kind {
     let atomic = matches!(action, Action::Exchange | Action::Atomic);
     let byte = has(&["ubyte", "sbyte", "_u8", "_i8", "_b8", "store_byte"]);
     let short = has(&["short", "_u16", "_i16", "_b16"]);
-    let rows = has(&["_tr_"]);
+    let transposes = has(&["_tr_"]);
     let wide = has(&["_x2", "_b64", "_u64", "_i64", "_f64"]);
     match (byte, short) {
         _ if atomic && wide => Kind::B64,
         _ if atomic => Kind::B32,
-        _ if rows => {
-            if row.shape.dst == Ty::B96 {
-                Kind::B96
-            } else {
-                Kind::B64
-            }
-        }
+        _ if transposes && row.shape.dst == Ty::B96 => Kind::B96,
+        _ if transposes => Kind::B64,
         _ if has(&["lds_dwordx3"]) => Kind::B96,
         _ if has(&["lds_dwordx4"]) => Kind::B128,
         (true, _) => match (low, high, signed) {

@@ -121,7 +121,7 @@ pub const CLIENTS: [Client; 12] = [
         variables: &[("ROCM_PATH", "{rocm}")],
         checks: 10,
         graphs: "kernel nodes of `@qd.kernel(graph=True)`",
-        // It frees memory of a pool by `hipFree`, which waits for nothing, behind kernels that nobody has waited for. Its arguments
+        // It frees memory of a pool by `hipFree`, which waits for nothing, behind kernels that it has not waited for. Its arguments
         // lie one behind the other without regard to alignment, so that pointers behind a word of 4 bytes arrive in halves.
         findings: &["memory/unordered-free", "memory/argument"],
         ..PLAIN

@@ -1,7 +1,13 @@
 //! Element formats, and unpacking registers into matrices.
 
+use std::marker::PhantomData;
+
 use super::{
-    super::{fp8::Fnuz, half::F16},
+    super::{
+        fp8::Fnuz,
+        half::F16,
+        small::{self, Small},
+    },
     buffer::Buffer,
     layout::Shape,
 };
@@ -158,32 +164,20 @@ impl Element for super::super::fp8::Bf8 {
     }
 }
 
-/// A float of the Open Compute Project (OCP 8-bit Floating Point, 1.0; OCP Microscaling Formats, 1.0).
-pub(super) struct Ocp<const EXPONENT: u32, const FRACTION: u32>;
-pub(super) type Fp8 = Ocp<4, 3>;
-pub(super) type Bf8 = Ocp<5, 2>;
-pub(super) type Fp6 = Ocp<2, 3>;
-pub(super) type Bf6 = Ocp<3, 2>;
-pub(super) type Fp4 = Ocp<2, 1>;
+/// A [small float](Small) of the Open Compute Project.
+pub(super) struct Ocp<F>(PhantomData<F>);
+pub(super) type Fp8 = Ocp<small::E4m3>;
+pub(super) type Bf8 = Ocp<small::E5m2>;
+pub(super) type Fp6 = Ocp<small::E2m3>;
+pub(super) type Bf6 = Ocp<small::E3m2>;
+pub(super) type Fp4 = Ocp<small::E2m1>;
 
-impl<const EXPONENT: u32, const FRACTION: u32> Element for Ocp<EXPONENT, FRACTION> {
-    const MIN_EXPONENT: i32 = 2 - (1 << (EXPONENT - 1));
+impl<F: Small> Element for Ocp<F> {
+    const MIN_EXPONENT: i32 = 1 - F::BIAS as i32;
 
     #[inline(always)]
     fn decode(word: u32) -> f32 {
-        let sign = word << (31 - EXPONENT - FRACTION) & 1 << 31;
-        let code = word & ((1 << (EXPONENT + FRACTION)) - 1);
-        // The exponent moves from one bias to the other; the product is exact, also for denormals.
-        let rebias = f32::from_bits((255 - (1 << (EXPONENT - 1))) << 23);
-        let magnitude = f32::from_bits(code << (23 - FRACTION)) * rebias;
-        // Four bits of exponent have a NaN and no infinity, five have what IEEE 754 has, fewer have neither.
-        let special = f32::INFINITY.to_bits() | code << (23 - FRACTION) & 0x7f_ffff;
-        let is_special = match EXPONENT {
-            4 => code == 0x7f,
-            5 => code >= 0x7c,
-            _ => false,
-        };
-        f32::from_bits(sign | if is_special { special } else { magnitude.to_bits() })
+        small::decode::<F>(word)
     }
 }
 
