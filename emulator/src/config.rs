@@ -202,12 +202,7 @@ fn parse_devices(text: &str) -> Result<Vec<Target>, ConfigError> {
             }
             _ => (1, item),
         };
-        let target = match name {
-            "gfx90a" => Target::Gfx90a,
-            "gfx942" => Target::Gfx942,
-            "gfx950" => Target::Gfx950,
-            _ => return Err(unknown()),
-        };
+        let target = Target::from_name(name).ok_or_else(unknown)?;
         let total = count.saturating_add(devices.len() as u64);
         if count == 0 || total > MAX_DEVICES as u64 {
             return Err(ConfigError::Count(total));

@@ -18,12 +18,8 @@ const IN_GROUP: u32 = 1 << 11;
 /// targets: VGPRs in eights less one from bit 6 on, the first accumulation register in fours less one from
 /// bit 12 on, SGPRs in sixteens less one from bit 24 on. Both bases are 0.
 fn allocation(kernel: &KernelDescriptor, target: Target) -> u32 {
-    let name = match target {
-        Target::Gfx90a => "gfx90a",
-        Target::Gfx942 => "gfx942",
-        Target::Gfx950 => "gfx950",
-    };
-    let vgprs = Processor::from_name(name).map_or(0, |processor| kernel.allocated_vgprs(processor) / 8 - 1);
+    let vgprs =
+        Processor::from_name(target.name()).map_or(0, |processor| kernel.allocated_vgprs(processor) / 8 - 1);
     vgprs << 6 | (kernel.accum_offset() / 4 - 1) << 12 | (kernel.granulated_sgprs() / 2) << 24
 }
 

@@ -77,7 +77,7 @@ fn isa_handle(target: Target) -> hsa_isa_t {
 }
 
 fn isa_card(isa: hsa_isa_t) -> Option<&'static Card> {
-    Target::ALL.into_iter().find(|t| isa_handle(*t) == isa).map(card)
+    Target::GFX9.into_iter().find(|t| isa_handle(*t) == isa).map(card)
 }
 
 fn system_info(runtime: &Runtime, attribute: hsa_system_info_t) -> Option<Answer> {

@@ -39,7 +39,20 @@ pub enum Family {
     Mtbuf,
 }
 
-/// A device family whose instruction set the emulator knows.
+/// A generation of instruction sets: encodings, opcodes and names are those of one document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub enum Generation {
+    /// Vega, and what is for data centres since: waves of 64 lanes.
+    Gfx9,
+    /// RDNA 2.
+    Gfx10,
+    /// RDNA 3 and 3.5.
+    Gfx11,
+    /// RDNA 4.
+    Gfx12,
+}
+
+/// A processor whose instruction set the emulator knows, as LLVM names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Target {
     /// MI200.
@@ -48,21 +61,95 @@ pub enum Target {
     Gfx942,
     /// MI350.
     Gfx950,
+    /// Navi 21.
+    Gfx1030,
+    /// Navi 31.
+    Gfx1100,
+    /// Navi 32.
+    Gfx1101,
+    /// Navi 33.
+    Gfx1102,
+    /// Phoenix.
+    Gfx1103,
+    /// Strix Point.
+    Gfx1150,
+    /// Strix Halo.
+    Gfx1151,
+    /// Navi 44.
+    Gfx1200,
+    /// Navi 48.
+    Gfx1201,
 }
 
 impl Target {
     /// All that there are.
-    pub const ALL: [Self; 3] = [Self::Gfx90a, Self::Gfx942, Self::Gfx950];
+    pub const ALL: [Self; 12] = [
+        Self::Gfx90a,
+        Self::Gfx942,
+        Self::Gfx950,
+        Self::Gfx1030,
+        Self::Gfx1100,
+        Self::Gfx1101,
+        Self::Gfx1102,
+        Self::Gfx1103,
+        Self::Gfx1150,
+        Self::Gfx1151,
+        Self::Gfx1200,
+        Self::Gfx1201,
+    ];
+
+    /// Those of GFX9.
+    pub const GFX9: [Self; 3] = [Self::Gfx90a, Self::Gfx942, Self::Gfx950];
+
+    /// Its name for compilers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gfx90a => "gfx90a",
+            Self::Gfx942 => "gfx942",
+            Self::Gfx950 => "gfx950",
+            Self::Gfx1030 => "gfx1030",
+            Self::Gfx1100 => "gfx1100",
+            Self::Gfx1101 => "gfx1101",
+            Self::Gfx1102 => "gfx1102",
+            Self::Gfx1103 => "gfx1103",
+            Self::Gfx1150 => "gfx1150",
+            Self::Gfx1151 => "gfx1151",
+            Self::Gfx1200 => "gfx1200",
+            Self::Gfx1201 => "gfx1201",
+        }
+    }
+
+    /// The target of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.name() == name)
+    }
+
+    /// The generation that it is of.
+    pub const fn generation(self) -> Generation {
+        match self {
+            Self::Gfx90a | Self::Gfx942 | Self::Gfx950 => Generation::Gfx9,
+            Self::Gfx1030 => Generation::Gfx10,
+            Self::Gfx1100 | Self::Gfx1101 | Self::Gfx1102 | Self::Gfx1103 | Self::Gfx1150 | Self::Gfx1151 => {
+                Generation::Gfx11
+            }
+            Self::Gfx1200 | Self::Gfx1201 => Generation::Gfx12,
+        }
+    }
 
     /// Whether it has what came with gfx940, as LLVM calls it: other cache bits, matrix instructions and loads to LDS.
     pub const fn is_gfx940(self) -> bool {
         matches!(self, Self::Gfx942 | Self::Gfx950)
     }
+
+    /// Whether it is of RDNA: waves of 32 or of 64 lanes, as a kernel says.
+    pub const fn is_rdna(self) -> bool {
+        !matches!(self.generation(), Generation::Gfx9)
+    }
 }
 
 /// The targets that have an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Targets(pub u8);
+pub struct Targets(pub u16);
 
 impl Targets {
     /// gfx90a only.
@@ -73,12 +160,28 @@ impl Targets {
     pub const GFX950: Self = Self(4);
     /// gfx942 and gfx950.
     pub const GFX940: Self = Self(6);
-    /// All.
+    /// All of GFX9.
     pub const ALL: Self = Self(7);
+    /// RDNA 2.
+    pub const GFX10: Self = Self(1 << 3);
+    /// RDNA 3 and 3.5.
+    pub const GFX11: Self = Self(0x3f << 4);
+    /// RDNA 3.5.
+    pub const GFX115: Self = Self(3 << 8);
+    /// RDNA 4.
+    pub const GFX12: Self = Self(3 << 10);
+    /// RDNA 2, 3 and 3.5.
+    pub const GFX10_11: Self = Self(0x7f << 3);
+    /// RDNA 3, 3.5 and 4.
+    pub const GFX11_12: Self = Self(0xff << 4);
+    /// RDNA 3.5 and 4.
+    pub const GFX115_12: Self = Self(0xf << 8);
+    /// All of RDNA.
+    pub const RDNA: Self = Self(0x1ff << 3);
 
     /// Whether `target` has the instruction.
     pub const fn has(self, target: Target) -> bool {
-        self.0 >> target as u8 & 1 != 0
+        self.0 >> target as u16 & 1 != 0
     }
 }
 

@@ -80,10 +80,11 @@ impl Look<'_> {
     fn maintain(&self, racing: &mut Racing) {
         let reaches_device = self.inst.word0 & SC1 != 0;
         match (self.wave.target, self.inst.row.opcode) {
-            (Target::Gfx942 | Target::Gfx950, BUFFER_WBL2) if reaches_device => racing.write_back(),
             // On gfx90a they are about memory of others.
             (Target::Gfx90a, BUFFER_WBL2 | BUFFER_INVL2) => {}
-            (Target::Gfx942 | Target::Gfx950, _) if !reaches_device => {}
+            (Target::Gfx90a, _) => racing.invalidate(),
+            (_, BUFFER_WBL2) if reaches_device => racing.write_back(),
+            _ if !reaches_device => {}
             _ => racing.invalidate(),
         }
     }
@@ -125,11 +126,11 @@ impl Look<'_> {
             _ => inst.word0 >> 17 & 1 != 0,
         };
         let (is_coherent, may_meet_atomics) = match (wave.target, how) {
-            (Target::Gfx942 | Target::Gfx950, _) => (reaches_device, reaches_device),
             // With both bits it is an access that is not temporal.
             (Target::Gfx90a, How::Read) => (reaches_device && !is_streaming, false),
             // Atomic stores look as any others do. Those that locks are released with come behind a wait.
             (Target::Gfx90a, _) => (!is_streaming, racing.has_waited()),
+            _ => (reaches_device, reaches_device),
         };
         let is_atomic_store = wave.target.is_gfx940() && reaches_device && how == How::Write;
         let mut access = Access::new(how, self.pc);

@@ -56,12 +56,7 @@ pub fn device_v4(source: &str, target: Target, level: Level) -> Option<Vec<u8>> 
 }
 
 fn versioned(source: &str, target: Target, level: Level, version: u32) -> Option<Vec<u8>> {
-    let processor = match target {
-        Target::Gfx90a => "gfx90a",
-        Target::Gfx942 => "gfx942",
-        Target::Gfx950 => "gfx950",
-    };
-    let arch = format!("--offload-arch={processor}");
+    let arch = format!("--offload-arch={}", target.name());
     let version = format!("-mcode-object-version={version}");
     let flags = [
         "-x",

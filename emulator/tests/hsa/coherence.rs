@@ -52,7 +52,7 @@ KERNEL wait_for_host(volatile u32 *ready, volatile u32 *go, u32 *data, u32 *seen
 }
 "#;
 
-const TARGETS: [Target; 3] = Target::ALL;
+const TARGETS: [Target; 3] = Target::GFX9;
 
 /// Devices with caches, a kernel that adds one, and what it works on.
 struct Bench {

@@ -13,7 +13,7 @@ use hsa_sys::*;
 
 use super::session::{Kernel, Queue, Session, dispatch, ok};
 
-const TARGETS: [Target; 3] = Target::ALL;
+const TARGETS: [Target; 3] = Target::GFX9;
 const UNITS: u32 = 8;
 /// Workgroups of a dispatch that says where they are.
 const GROUPS: u32 = 64;
@@ -35,7 +35,7 @@ impl Bench {
     fn kernel(&self, name: &str) -> Kernel {
         let object: &[u8] = match self.target {
             Target::Gfx90a => include_bytes!("../../../kernels/units.gfx90a.co"),
-            Target::Gfx942 | Target::Gfx950 => include_bytes!("../../../kernels/units.gfx9-4-generic.co"),
+            _ => include_bytes!("../../../kernels/units.gfx9-4-generic.co"),
         };
         self.session.kernel(0, object, name)
     }

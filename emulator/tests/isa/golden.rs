@@ -28,6 +28,7 @@ fn golden(target: Target) -> Opcodes {
         Target::Gfx90a => GFX90A,
         Target::Gfx942 => GFX942,
         Target::Gfx950 => GFX950,
+        _ => unimplemented!(),
     };
     let mut opcodes = Opcodes::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {

@@ -27,14 +27,6 @@ const MARK_TEXT: &str = "s_setkill 0xabcd";
 pub const PAD: u32 = 0xbf80_0007;
 const PAD_TEXT: &str = "s_nop 7";
 
-pub fn processor(target: Target) -> &'static str {
-    match target {
-        Target::Gfx90a => "gfx90a",
-        Target::Gfx942 => "gfx942",
-        Target::Gfx950 => "gfx950",
-    }
-}
-
 /// Whether `tool` of Debian's `package` is there; the caller skips its test otherwise.
 ///
 /// # Panics
@@ -77,7 +69,7 @@ fn run<const N: usize>(target: Target, samples: &[[u32; N]]) -> Option<Vec<Verdi
         input.push_str(MARK);
     }
     let mut child = Command::new("llvm-mc-22")
-        .args(["-triple=amdgcn-amd-amdhsa", "-disassemble", &format!("-mcpu={}", processor(target))])
+        .args(["-triple=amdgcn-amd-amdhsa", "-disassemble", &format!("-mcpu={}", target.name())])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -142,7 +134,7 @@ fn without_diagnostics(line: &str) -> String {
 /// The instructions of an object file's text section: words and text.
 pub fn objdump(object: &Path, target: Target) -> Vec<(Vec<u32>, String)> {
     let output = Command::new("llvm-objdump-22")
-        .args(["-d", &format!("--mcpu={}", processor(target))])
+        .args(["-d", &format!("--mcpu={}", target.name())])
         .arg(object)
         .output()
         .expect("llvm-objdump-22 was found before");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::words::{self};
 
-const TARGETS: [Target; 3] = Target::ALL;
+const TARGETS: [Target; 3] = Target::GFX9;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]

@@ -184,7 +184,7 @@ pub fn dot(case: &Case, a: &[u64], b: &[u64], c: u64, flush_inputs: bool) -> u64
                 sum = flush(sum + pairwise(&products));
             }
         }
-        (element, Target::Gfx942 | Target::Gfx950) => {
+        (element, _) => {
             let group = match element {
                 Element::Xf32 => 4,
                 Element::F16 | Element::Bf16 => 8.min(a.len()),

@@ -37,9 +37,7 @@ fn permutations_of_b_are_faults_where_there_are_none() {
     for case in Case::all().iter().filter(|case| !case.sparse && case.formats.is_none()) {
         let lacks = match case.target {
             Target::Gfx90a => case.is_double(),
-            Target::Gfx942 | Target::Gfx950 => {
-                !case.is_double() && case.a != Element::F32 && case.blocks == 1
-            }
+            _ => !case.is_double() && case.a != Element::F32 && case.blocks == 1,
         };
         if lacks {
             for blgp in 1..8 {

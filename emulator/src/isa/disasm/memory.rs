@@ -96,7 +96,7 @@ fn swizzle(offset: u32) -> String {
 fn cache(text: &mut Text, target: Target, glc: bool, slc: bool, scc: bool) {
     let names = match target {
         Target::Gfx90a => ["glc", "slc", "scc"],
-        Target::Gfx942 | Target::Gfx950 => ["sc0", "nt", "sc1"],
+        _ => ["sc0", "nt", "sc1"],
     };
     text.flag(glc, names[0]);
     text.flag(slc, names[1]);

@@ -109,7 +109,7 @@ pub fn bypasses(target: Target, inst: &Inst) -> bool {
     };
     match target {
         Target::Gfx90a => glc & 1 != 0,
-        Target::Gfx942 | Target::Gfx950 => sc1 & 1 != 0,
+        _ => sc1 & 1 != 0,
     }
 }
 

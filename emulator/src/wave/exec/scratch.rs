@@ -32,7 +32,7 @@ pub fn offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
     let base = scalar.wrapping_add_signed(inst.imm);
     let vector = match w.target {
         Target::Gfx90a => inst.src[2] == Operand::NONE,
-        Target::Gfx942 | Target::Gfx950 => inst.word0 & SVE != 0,
+        _ => inst.word0 & SVE != 0,
     };
     (base, vector.then(|| inst.src[0].row().unwrap_or(0)))
 }

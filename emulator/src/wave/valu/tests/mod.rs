@@ -132,7 +132,7 @@ impl Lab {
 
     /// Decodes and runs machine words.
     fn execute(&mut self, words: &[u32]) {
-        let inst = Target::ALL
+        let inst = Target::GFX9
             .into_iter()
             .find_map(|target| decode(target, words).ok())
             .unwrap_or_else(|| panic!("{words:08x?} does not decode"));

@@ -353,7 +353,7 @@ fn expected(setup: &Setup, form: &Form, row: &Row, model: &Model, lane: usize) -
 /// Runs the row `rounds` times.
 pub(super) fn check(row: &Row, model: &Model, rounds: u32) -> Result<(), String> {
     let mut random = Rng::with_seed(row.name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
-    let targets: Vec<Target> = Target::ALL.into_iter().filter(|target| row.targets.has(*target)).collect();
+    let targets: Vec<Target> = Target::GFX9.into_iter().filter(|target| row.targets.has(*target)).collect();
     for round in 0..rounds {
         let target = targets[round as usize % targets.len()];
         let form = Form::random(row, model, &mut random);
