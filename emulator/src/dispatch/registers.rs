@@ -116,11 +116,11 @@ impl Registers {
         wave.mode = self.mode;
         wave.allocation = self.allocation;
         wave.status = if self.waves > 1 { IN_GROUP } else { 0 };
-        let scratch = wave.scratch;
+        let (scratch, lanes) = (wave.scratch, wave.lanes());
         let sgpr = &mut wave.sgpr;
         sgpr[..MAX_USER].copy_from_slice(&self.user);
         if let Some(at) = self.private_segment_buffer {
-            sgpr[at..at + 4].copy_from_slice(&scratch_resource(scratch));
+            sgpr[at..at + 4].copy_from_slice(&scratch_resource(scratch, lanes));
         }
         if let Some(at) = self.flat_scratch {
             sgpr[at] = scratch as u32;

@@ -34,9 +34,7 @@ fn step(wave: &Wave, inst: &Inst) -> Step {
         (Family::Sopp, S_BARRIER) => Step::Barrier,
         (Family::Sop1, S_SWAPPC) | (Family::Sopk, S_CALL) => Step::Call(wave.pc),
         (Family::Sop1, S_SETPC) => Step::Return,
-        (Family::Sop1, S_OR_SAVEEXEC) if inst.src[0].0 == MINUS_ONE && wave.exec != u64::MAX => {
-            Step::WholeWave
-        }
+        (Family::Sop1, S_OR_SAVEEXEC) if inst.src[0].0 == MINUS_ONE && !wave.all_live() => Step::WholeWave,
         (Family::Sop1, S_XOR_SAVEEXEC) if inst.src[0].0 == MINUS_ONE => Step::WholeWave,
         (Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem, _) => {
             Step::Scalar

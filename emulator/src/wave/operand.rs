@@ -127,7 +127,7 @@ impl Wave {
     fn set_exec_half(&mut self, op: Operand, value: u32) {
         match op.0 {
             EXEC_LO => self.exec = self.exec & !0xffff_ffff | u64::from(value),
-            EXEC_HI => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
+            EXEC_HI => self.set_exec(self.exec & 0xffff_ffff | u64::from(value) << 32),
             _ => {}
         }
     }
@@ -140,15 +140,41 @@ impl Wave {
                 self.sgpr[usize::from(code)] = value as u32;
                 self.sgpr[usize::from(code) + 1] = (value >> 32) as u32;
             }
-            EXEC_LO => self.exec = value,
+            EXEC_LO => self.set_exec(value),
             _ => {}
         }
     }
 
-    /// VCC.
+    /// Makes the lanes of a mask live. A wave of 32 lanes has no upper half of EXEC.
+    #[inline(always)]
+    pub fn set_exec(&mut self, mask: u64) {
+        self.exec = mask & self.full;
+    }
+
+    /// A lane mask: a pair of registers, or one in a wave of 32 lanes.
+    #[inline(always)]
+    pub fn mask(&self, op: Operand, inst: &Inst) -> u64 {
+        if self.lanes == 32 {
+            std::hint::cold_path();
+            return u64::from(self.scalar(op, inst));
+        }
+        self.scalar64(op, inst)
+    }
+
+    /// Writes a lane mask: a pair of registers, or one in a wave of 32 lanes.
+    #[inline(always)]
+    pub fn set_mask(&mut self, op: Operand, value: u64) {
+        if self.lanes == 32 {
+            std::hint::cold_path();
+            return self.set_scalar(op, value as u32);
+        }
+        self.set_scalar64(op, value);
+    }
+
+    /// VCC, as many bits as there are lanes.
     #[inline(always)]
     pub fn vcc(&self) -> u64 {
-        u64::from(self.sgpr[106]) | u64::from(self.sgpr[107]) << 32
+        (u64::from(self.sgpr[106]) | u64::from(self.sgpr[107]) << 32) & self.full
     }
 
     /// M0.

@@ -86,12 +86,18 @@ impl Mode {
     }
 }
 
-/// A wavefront of 64 lanes.
+/// A wavefront of 64 lanes, or of 32.
+///
+/// Rows of registers always have 64; in a wave of 32 lanes no instruction shows what is in the upper ones.
 pub struct Wave {
     /// Address of the next instruction.
     pub pc: u64,
-    /// Live lanes.
+    /// Live lanes: none beyond the wave's.
     pub exec: u64,
+    /// All lanes that it has.
+    pub(super) full: u64,
+    /// How many they are.
+    pub(super) lanes: usize,
     /// The scalar condition code.
     pub scc: bool,
     /// Indexed by the 8-bit scalar source code: s0..s101 and the named registers below 128, the inline
@@ -164,6 +170,8 @@ impl Wave {
         Self {
             pc: 0,
             exec: 0,
+            full: u64::MAX,
+            lanes: 64,
             scc: false,
             sgpr: constants::registers(&surroundings.apertures),
             vgpr,
@@ -211,6 +219,22 @@ impl Wave {
         self.trap_status = 0;
         self.waiting = None;
         self.has_stored = false;
+    }
+
+    /// Makes it a wave of 32 lanes, or of 64.
+    pub(crate) fn set_lanes(&mut self, lanes: u32) {
+        (self.lanes, self.full) = if lanes == 32 { (32, u64::MAX >> 32) } else { (64, u64::MAX) };
+    }
+
+    /// How many lanes it has: 32 or 64.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Whether all of its lanes are live.
+    #[inline(always)]
+    pub(super) fn all_live(&self) -> bool {
+        self.exec == self.full
     }
 
     /// Lane values of vector register row `row`; rows wrap at the end of the register file, which no decoded

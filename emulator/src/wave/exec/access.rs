@@ -99,13 +99,14 @@ impl Access {
     /// If this is an access to the wave's own scratch: where its lanes' offsets start.
     #[inline(always)]
     pub fn scratch(&self, w: &Wave) -> Option<u32> {
-        if !self.resource.is_scratch() || self.indices.is_some() {
+        if !self.resource.is_scratch(w.lanes) || self.indices.is_some() {
             return None;
         }
-        // The stack pointer counts bytes of all 64 lanes together.
+        // The stack pointer counts bytes of all lanes together. CAST: 32 or 64.
+        let lanes = w.lanes as u32;
         let start = self.resource.base.wrapping_add(u64::from(self.scalar)).wrapping_sub(w.scratch);
-        (start < u64::from(w.scratch_stride) && start.is_multiple_of(256))
-            .then_some(start as u32 / 64 + self.offset)
+        (start < u64::from(w.scratch_stride) && start.is_multiple_of(4 * u64::from(lanes)))
+            .then_some(start as u32 / lanes + self.offset)
     }
 
     /// If all live lanes are in range of a plain linear buffer: base and register.

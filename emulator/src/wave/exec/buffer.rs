@@ -41,17 +41,19 @@ const ELEMENT: u32 = 4;
 
 const SWIZZLE_ENABLE: u32 = 1 << 31;
 const ADD_TID_ENABLE: u32 = 1 << 23;
+const INDEX_STRIDE_32: u32 = 2 << 21;
 const INDEX_STRIDE_64: u32 = 3 << 21;
 const DATA_FORMAT_32: u32 = 4 << 15;
 const NUM_FORMAT_UINT: u32 = 4 << 12;
 
-/// The V# of a wave's scratch: dwords of 64 lanes side by side.
-pub fn scratch_resource(base: u64) -> [u32; 4] {
+/// The V# of a wave's scratch: dwords of all lanes side by side.
+pub fn scratch_resource(base: u64, lanes: usize) -> [u32; 4] {
+    let index_stride = if lanes == 32 { INDEX_STRIDE_32 } else { INDEX_STRIDE_64 };
     [
         base as u32,
         (base >> 32) as u32 & 0xffff | SWIZZLE_ENABLE,
         u32::MAX,
-        ADD_TID_ENABLE | INDEX_STRIDE_64 | DATA_FORMAT_32 | NUM_FORMAT_UINT,
+        ADD_TID_ENABLE | index_stride | DATA_FORMAT_32 | NUM_FORMAT_UINT,
     ]
 }
 
@@ -104,10 +106,10 @@ impl Resource {
         [0, 3, 6, 9].map(|shift| (self.word3 >> shift & 7) as u8)
     }
 
-    /// Whether this is the layout of [`scratch_resource`], wherever it points.
+    /// Whether this is the layout of [`scratch_resource`] for waves of so many lanes, wherever it points.
     #[inline(always)]
-    pub fn is_scratch(&self) -> bool {
-        self.swizzle && self.add_thread && self.index_stride == 64 && self.records == u32::MAX
+    pub fn is_scratch(&self, lanes: usize) -> bool {
+        self.swizzle && self.add_thread && self.index_stride as usize == lanes && self.records == u32::MAX
     }
 
     /// Size in bytes, as scalar loads see it.
@@ -164,12 +166,15 @@ mod tests {
 
     #[test]
     fn scratch_interleaves_the_lanes_dword_by_dword() {
-        let scratch = Resource::new(scratch_resource(0x7f00_1234_0000));
-        assert!(scratch.is_scratch());
-        assert_eq!(scratch.range(false), Range::Unchecked);
-        for (lane, offset) in [(0, 0), (63, 0), (5, 4), (17, 27)] {
-            let expected = 0x7f00_1234_0000 + 512 + u64::from(offset / 4 * 256 + lane * 4 + offset % 4);
-            assert_eq!(scratch.address(lane, offset, 512), expected);
+        for lanes in [32, 64] {
+            let scratch = Resource::new(scratch_resource(0x7f00_1234_0000, lanes as usize));
+            assert!(scratch.is_scratch(lanes as usize) && !scratch.is_scratch(96 - lanes as usize));
+            assert_eq!(scratch.range(false), Range::Unchecked);
+            for (lane, offset) in [(0, 0), (lanes - 1, 0), (5, 4), (17, 27)] {
+                let row = offset / 4 * 4 * lanes;
+                let expected = 0x7f00_1234_0000 + 512 + u64::from(row + lane * 4 + offset % 4);
+                assert_eq!(scratch.address(lane, offset, 512), expected);
+            }
         }
     }
 

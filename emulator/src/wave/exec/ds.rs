@@ -3,7 +3,7 @@
 use super::{
     atomic::{self, Denormals, Op},
     kind::{Kind, kind_of},
-    lds, shape,
+    lds, shape, transfer,
 };
 use crate::{
     isa::{Flow, Inst, Operand},
@@ -26,8 +26,8 @@ fn read<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     if kind_of(K) == Kind::B32
         && let Some(from) = lds::block(w, w.row(row(inst.src[0])), inst.imm as u32)
     {
-        // SAFETY: `block` found 64 dwords inside of LDS.
-        *w.row_mut(row(inst.dst)) = unsafe { from.cast::<[u32; 64]>().read_unaligned() };
+        // SAFETY: `block` found all lanes' dwords inside of LDS.
+        unsafe { transfer::load_block::<K>(w, row(inst.dst), from, w.lanes) };
         return Flow::Next;
     }
     let offsets = offsets(w, inst, inst.imm as u32);
@@ -40,8 +40,8 @@ fn write<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     if kind_of(K) == Kind::B32
         && let Some(to) = lds::block(w, w.row(row(inst.src[0])), inst.imm as u32)
     {
-        // SAFETY: `block` found 64 dwords inside of LDS.
-        unsafe { to.cast::<[u32; 64]>().write_unaligned(*w.row(row(inst.src[1]))) };
+        // SAFETY: `block` found all lanes' dwords inside of LDS.
+        unsafe { transfer::store_block::<K>(w, row(inst.src[1]), to, w.lanes) };
         return Flow::Next;
     }
     let offsets = offsets(w, inst, inst.imm as u32);
@@ -323,9 +323,9 @@ pub fn ds_consume(w: &mut Wave, inst: &Inst) -> Flow {
 multiversion! {
     /// Lane n gets the data of the lane that its address names; a dead lane gives 0.
     pub fn ds_bpermute_b32(w, inst) {
-        let exec = w.exec;
+        let (exec, lanes) = (w.exec, w.lanes);
         let mut data = *w.row(row(inst.src[1]));
-        if exec != u64::MAX {
+        if !w.all_live() {
             let masks = shape::masks(exec);
             for lane in 0..64 {
                 data[lane] &= masks[lane];
@@ -333,8 +333,8 @@ multiversion! {
         }
         let offsets = offsets(w, inst, inst.imm as u32);
         let dst = w.row_mut(row(inst.dst));
-        for lane in 0..64 {
-            let value = data[(offsets[lane] >> 2) as usize & 63];
+        for lane in 0..lanes {
+            let value = data[(offsets[lane] >> 2) as usize & (lanes - 1) & 63];
             if exec >> lane & 1 == 1 {
                 dst[lane] = value;
             }
@@ -349,7 +349,7 @@ pub fn ds_permute_b32(w: &mut Wave, inst: &Inst) -> Flow {
     let data = *w.row(row(inst.src[1]));
     let mut result = [0; 64];
     for lane in shape::lanes(w.exec) {
-        result[(offsets[lane] >> 2) as usize & 63] = data[lane];
+        result[(offsets[lane] >> 2) as usize & (w.lanes - 1) & 63] = data[lane];
     }
     for lane in shape::lanes(w.exec) {
         w.row_mut(row(inst.dst))[lane] = result[lane];

@@ -67,7 +67,7 @@ fn fence_for(w: &mut Wave, inst: &Inst) {
 /// Whether all lanes are live and none of the instruction's form is among `bits`: its VGPRs need no second look.
 #[inline(always)]
 fn simple(w: &Wave, inst: &Inst, bits: u8) -> bool {
-    w.exec == u64::MAX && !inst.form.has(bits)
+    w.all_live() && !inst.form.has(bits)
 }
 
 /// The address of lane 0 if all lanes are live, lie one behind the other, and may be accessed.
@@ -76,13 +76,14 @@ fn block<const K: u8>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
     let stride = const { kind_of(K).bytes() };
     let row = row(inst.src[0]);
     let start = if inst.src[2] == Operand::NONE {
-        shape::straight(w.row(row), w.row(row + 1), stride)?
+        shape::straight(w.row(row), w.row(row + 1), w.lanes, stride)?
     } else {
-        let offset = shape::straight_offsets(w.row(row), stride)?;
+        let offset = shape::straight_offsets(w.row(row), w.lanes, stride)?;
         w.scalar64(inst.src[2], inst).wrapping_add(u64::from(offset))
     };
     let start = start.wrapping_add_signed(i64::from(inst.imm));
-    w.allows(start, start.wrapping_add(u64::from(64 * stride - 1)), write).then_some(start)
+    let bytes = w.lanes as u64 * u64::from(stride);
+    w.allows(start, start.wrapping_add(bytes - 1), write).then_some(start)
 }
 
 /// The commonest load of all: every lane its own element of an array.
@@ -92,8 +93,8 @@ fn global_load_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
         return false;
     }
     let Some(start) = block::<K>(w, inst, false) else { return false };
-    // SAFETY: the map allows reads of 64 data from `start` on; the registers are no device memory.
-    unsafe { transfer::load_block::<K>(w, row(inst.dst), hidden::at(start)) };
+    // SAFETY: the map allows reads of all lanes' data from `start` on; the registers are no device memory.
+    unsafe { transfer::load_block::<K>(w, row(inst.dst), hidden::at(start), w.lanes) };
     true
 }
 
@@ -104,8 +105,8 @@ fn global_store_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
         return false;
     }
     let Some(start) = block::<K>(w, inst, true) else { return false };
-    // SAFETY: the map allows writes of 64 data from `start` on; the registers are no device memory.
-    unsafe { transfer::store_block::<K>(w, row(inst.src[1]), hidden::at(start)) };
+    // SAFETY: the map allows writes of all lanes' data from `start` on; the registers are no device memory.
+    unsafe { transfer::store_block::<K>(w, row(inst.src[1]), hidden::at(start), w.lanes) };
     true
 }
 

@@ -58,7 +58,7 @@ pub fn s_cbranch_join(w: &mut Wave, inst: &Inst) -> Flow {
     }
     let depth = depth.wrapping_sub(1) & 7;
     w.mode = w.mode.with_forks(depth);
-    w.exec = w.scalar64(entry(depth, 0), inst);
+    w.set_exec(w.scalar64(entry(depth, 0), inst));
     w.pc = w.scalar64(entry(depth, 2), inst) & !3;
     Flow::Jump
 }

@@ -5,7 +5,7 @@
 
 use super::{
     kind::{self, kind_of},
-    shape,
+    shape, transfer,
 };
 use crate::wave::Wave;
 
@@ -25,12 +25,12 @@ pub fn at(w: &Wave, offset: u32) -> *mut u8 {
 /// inside.
 #[inline(always)]
 pub fn block(w: &Wave, row: &[u32; 64], offset: u32) -> Option<*mut u8> {
-    if w.exec != u64::MAX {
+    if !w.all_live() {
         return None;
     }
-    let start = u64::from(shape::straight_offsets(row, 4)?) + u64::from(offset);
+    let start = u64::from(shape::straight_offsets(row, w.lanes, 4)?) + u64::from(offset);
     // CAST: less than the size, which is a u32.
-    (start + 256 <= u64::from(w.lds_size)).then(|| at(w, start as u32))
+    (start + 4 * w.lanes as u64 <= u64::from(w.lds_size)).then(|| at(w, start as u32))
 }
 
 /// Loads live lanes from `offsets`.
@@ -48,25 +48,24 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: &[u32; 64]) {
         }
         return;
     }
-    if exec == u64::MAX {
+    if let Some(lanes) = shape::whole(exec) {
         if kind == kind::Kind::B32
-            && let Some(start) = shape::straight_offsets(offsets, 4)
+            && let Some(start) = shape::straight_offsets(offsets, lanes, 4)
         {
-            let from = at(w, start).cast::<[u32; 64]>();
             // SAFETY: the highest lane is inside, so all are.
-            *w.row_mut(dst) = unsafe { from.read_unaligned() };
+            unsafe { transfer::load_block::<K>(w, dst, at(w, start), lanes) };
             return;
         }
         if kind == kind::Kind::B32 {
             let (from, row) = (w.lds, w.row_mut(dst).as_mut_ptr());
-            for lane in 0..64 {
+            for lane in 0..lanes {
                 let at = from.wrapping_add(offsets[lane] as usize).cast::<u32>();
                 // SAFETY: the highest lane is inside, so all are; the row has 64 words.
                 unsafe { row.add(lane).write(at.read_unaligned()) };
             }
             return;
         }
-        for lane in 0..64 {
+        for lane in 0..lanes {
             // SAFETY: the highest lane is inside, so all are.
             let words = unsafe { kind::read(kind, at(w, offsets[lane])) };
             kind::put(w, kind, dst, lane, words);
@@ -95,16 +94,15 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: &[u32; 64]) {
         }
         return;
     }
-    if exec == u64::MAX {
+    if let Some(lanes) = shape::whole(exec) {
         if kind == kind::Kind::B32
-            && let Some(start) = shape::straight_offsets(offsets, 4)
+            && let Some(start) = shape::straight_offsets(offsets, lanes, 4)
         {
-            let to = at(w, start).cast::<[u32; 64]>();
             // SAFETY: the highest lane is inside, so all are.
-            unsafe { to.write_unaligned(*w.row(src)) };
+            unsafe { transfer::store_block::<K>(w, src, at(w, start), lanes) };
             return;
         }
-        for lane in 0..64 {
+        for lane in 0..lanes {
             // SAFETY: the highest lane is inside, so all are.
             unsafe { kind::write(kind, at(w, offsets[lane]), kind::take(w, kind, src, lane)) };
         }

@@ -1,11 +1,12 @@
-//! A wave's scratch: 64 private stacks, interleaved by dwords (LLVM AMDGPUUsage, "Private segment").
+//! A wave's scratch: a private stack for each lane, interleaved by dwords (LLVM AMDGPUUsage, "Private segment").
 //!
-//! Byte `o` of lane n lies at `(o / 4) * 256 + n * 4 + o % 4` of the wave's backing, so that a stack slot of all
+//! Byte `o` of lane n lies at `(o / 4) * 4 * lanes + n * 4 + o % 4` of the wave's backing, so that a stack slot of all
 //! lanes is one row, like a register.
 
 use super::{
     kind::{self, Kind, Words, kind_of},
     shape,
+    transfer::{first, first_mut},
 };
 use crate::{
     isa::{Inst, Operand, Target},
@@ -40,7 +41,8 @@ pub fn offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
 /// Bytes of each lane's stack.
 #[inline(always)]
 fn size(w: &Wave) -> u32 {
-    w.scratch_stride / 64
+    // CAST: 32 or 64.
+    w.scratch_stride / w.lanes as u32
 }
 
 #[inline(always)]
@@ -63,7 +65,7 @@ fn aperture(w: &Wave, offset: u32, lane: usize) -> FaultKind {
 /// Host address of one byte of a lane's stack; `offset` has been checked.
 #[inline(always)]
 pub fn byte_at(w: &Wave, offset: u32, lane: usize) -> *mut u8 {
-    let swizzled = u64::from(offset >> 2) * 256 + lane as u64 * 4 + u64::from(offset & 3);
+    let swizzled = (u64::from(offset >> 2) * w.lanes as u64 + lane as u64) * 4 + u64::from(offset & 3);
     w.scratch.wrapping_add(swizzled) as *mut u8
 }
 
@@ -132,31 +134,60 @@ pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, offset: u32, lane: usiz
     Ok(())
 }
 
-/// A row of the wave's scratch: the dword at `offset` of all 64 lanes.
+/// A row of the wave's scratch: the dword at `offset` of all `N` lanes.
 ///
 /// # Safety
-/// `offset` is a multiple of 4 and has been checked with [`fits`]; the reference ends before the next access.
+/// The wave has `N` lanes. `offset` is a multiple of 4 and has been checked with [`fits`]; the reference ends before the
+/// next access.
 #[inline(always)]
-unsafe fn row<'a>(w: &Wave, offset: u32) -> &'a mut [u32; 64] {
-    let at = w.scratch.wrapping_add(u64::from(offset) * 64) as *mut [u32; 64];
+unsafe fn row<'a, const N: usize>(w: &Wave, offset: u32) -> &'a mut [u32; N] {
+    let at = w.scratch.wrapping_add(u64::from(offset) * N as u64) as *mut [u32; N];
     // SAFETY: the backing is `scratch_stride` bytes, 256-aligned, initialised, and the wave's own.
     unsafe { &mut *at }
+}
+
+/// Loads live lanes at one offset.
+///
+/// # Safety
+/// As for [`row`], of each register.
+#[inline(always)]
+unsafe fn load_rows<const K: u8, const N: usize>(w: &mut Wave, dst: usize, offset: u32) {
+    let exec = w.exec;
+    for i in 0..const { kind_of(K).registers() } {
+        // SAFETY: as the caller says.
+        let from = unsafe { row::<N>(w, offset + 4 * i as u32) };
+        blend(first_mut(w, dst + i), from, exec);
+    }
+}
+
+/// Stores live lanes at one offset.
+///
+/// # Safety
+/// As for [`row`], of each register.
+#[inline(always)]
+unsafe fn store_rows<const K: u8, const N: usize>(w: &Wave, src: usize, offset: u32) {
+    for i in 0..const { kind_of(K).registers() } {
+        // SAFETY: as the caller says.
+        let to = unsafe { row::<N>(w, offset + 4 * i as u32) };
+        blend(to, first(w, src + i), w.exec);
+    }
 }
 
 /// Loads live lanes.
 #[inline(always)]
 pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: Offsets<'_>) -> Result<(), FaultKind> {
     let kind = const { kind_of(K) };
-    let exec = w.exec;
     if let Some(offset) = rows(w, kind, offsets) {
-        for i in 0..kind.registers() {
-            // SAFETY: `rows` checked alignment and bounds.
-            let from = unsafe { row(w, offset + 4 * i as u32) };
-            blend(w.row_mut(dst + i), from, exec);
+        // SAFETY: `rows` checked alignment and bounds.
+        unsafe {
+            match w.lanes {
+                32 => load_rows::<K, 32>(w, dst, offset),
+                _ => load_rows::<K, 64>(w, dst, offset),
+            }
         }
         return Ok(());
     }
-    for lane in shape::lanes(exec) {
+    for lane in shape::lanes(w.exec) {
         let offset = match offsets {
             Offsets::Uniform(o) => o,
             Offsets::PerLane(row) => row[lane],
@@ -170,16 +201,17 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: Offsets<'_>) -> Resu
 #[inline(always)]
 pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: Offsets<'_>) -> Result<(), FaultKind> {
     let kind = const { kind_of(K) };
-    let exec = w.exec;
     if let Some(offset) = rows(w, kind, offsets) {
-        for i in 0..kind.registers() {
-            // SAFETY: `rows` checked alignment and bounds.
-            let to = unsafe { row(w, offset + 4 * i as u32) };
-            blend(to, w.row(src + i), exec);
+        // SAFETY: `rows` checked alignment and bounds.
+        unsafe {
+            match w.lanes {
+                32 => store_rows::<K, 32>(w, src, offset),
+                _ => store_rows::<K, 64>(w, src, offset),
+            }
         }
         return Ok(());
     }
-    for lane in shape::lanes(exec) {
+    for lane in shape::lanes(w.exec) {
         let offset = match offsets {
             Offsets::Uniform(o) => o,
             Offsets::PerLane(row) => row[lane],
@@ -205,12 +237,12 @@ fn rows(w: &Wave, kind: Kind, offsets: Offsets<'_>) -> Option<u32> {
 
 /// Copies live lanes.
 #[inline(always)]
-pub fn blend(to: &mut [u32; 64], from: &[u32; 64], exec: u64) {
-    if exec == u64::MAX {
+fn blend<const N: usize>(to: &mut [u32; N], from: &[u32; N], exec: u64) {
+    if shape::whole(exec) == Some(N) {
         *to = *from;
     } else {
         let masks = shape::masks(exec);
-        for lane in 0..64 {
+        for lane in 0..N {
             to[lane] = to[lane] & !masks[lane] | from[lane] & masks[lane];
         }
     }

@@ -56,22 +56,45 @@ pub fn ends(exec: u64) -> (u32, u32) {
     (exec.trailing_zeros(), 63 - exec.leading_zeros())
 }
 
-/// Whether every live lane has the value of the first.
+/// All lanes of a wave of 32.
+const LOWER: u64 = u64::MAX >> 32;
+
+/// How many lanes are live if those are all of 32 or of 64.
 #[inline(always)]
-pub fn uniform(row: &[u32; 64], exec: u64) -> bool {
-    let value = row[exec.trailing_zeros() as usize & 63];
-    let mut differs = 0;
+pub fn whole(exec: u64) -> Option<usize> {
+    match exec {
+        u64::MAX => Some(64),
+        LOWER => Some(32),
+        _ => None,
+    }
+}
+
+/// Whether `f` is 0 for all live lanes.
+#[inline(always)]
+fn all_zero(exec: u64, f: impl Fn(usize) -> u32) -> bool {
+    let mut bits = 0;
     if exec == u64::MAX {
         for lane in 0..64 {
-            differs |= row[lane] ^ value;
+            bits |= f(lane);
+        }
+    } else if exec == LOWER {
+        for lane in 0..32 {
+            bits |= f(lane);
         }
     } else {
         let masks = masks(exec);
         for lane in 0..64 {
-            differs |= (row[lane] ^ value) & masks[lane];
+            bits |= f(lane) & masks[lane];
         }
     }
-    differs == 0
+    bits == 0
+}
+
+/// Whether every live lane has the value of the first.
+#[inline(always)]
+pub fn uniform(row: &[u32; 64], exec: u64) -> bool {
+    let value = row[exec.trailing_zeros() as usize & 63];
+    all_zero(exec, |lane| row[lane] ^ value)
 }
 
 /// If the live lanes lie as far apart as `stride` and their numbers say: the first live lane's value.
@@ -79,45 +102,40 @@ pub fn uniform(row: &[u32; 64], exec: u64) -> bool {
 pub fn contiguous(row: &[u32; 64], exec: u64, stride: u32) -> Option<u32> {
     let (first, last) = ends(exec);
     let start = row[first as usize & 63].wrapping_sub(first * stride);
-    let mut differs = 0;
-    if exec == u64::MAX {
-        for lane in 0..64 {
-            differs |= row[lane] ^ start.wrapping_add(lane as u32 * stride);
-        }
-    } else {
-        let masks = masks(exec);
-        for lane in 0..64 {
-            differs |= (row[lane] ^ start.wrapping_add(lane as u32 * stride)) & masks[lane];
-        }
-    }
+    let straight = all_zero(exec, |lane| row[lane] ^ start.wrapping_add(lane as u32 * stride));
     // Offsets that wrap around 2^32 are not contiguous as addresses.
     let value = row[first as usize & 63];
-    (differs == 0 && value <= row[last as usize & 63]).then_some(value)
+    (straight && value <= row[last as usize & 63]).then_some(value)
 }
 
-/// If all 64 lanes' addresses, whose halves lie in two rows, are as far apart as `stride`: the first one.
+/// If the addresses of all `lanes` lanes, whose halves lie in two rows, are as far apart as `stride`: the first one.
 #[inline(always)]
-pub fn straight(low: &[u32; 64], high: &[u32; 64], stride: u32) -> Option<u64> {
+pub fn straight(low: &[u32; 64], high: &[u32; 64], lanes: usize, stride: u32) -> Option<u64> {
     // Most that are not straight show it here.
     if low[1].wrapping_sub(low[0]) != stride {
         return None;
     }
-    let mut differs = 0;
-    for lane in 0..64 {
+    let straight = all_zero(full(lanes), |lane| {
         let expected = low[0].wrapping_add(lane as u32 * stride);
-        differs |= (low[lane] ^ expected) | (high[lane] ^ high[0]);
-    }
+        (low[lane] ^ expected) | (high[lane] ^ high[0])
+    });
     // Low halves that wrap around 2^32 below one high half are no line.
-    (differs == 0 && low[0] <= low[63]).then_some(u64::from(low[0]) | u64::from(high[0]) << 32)
+    (straight && low[0] <= low[lanes - 1]).then_some(u64::from(low[0]) | u64::from(high[0]) << 32)
 }
 
 /// As [`straight`], of offsets.
 #[inline(always)]
-pub fn straight_offsets(row: &[u32; 64], stride: u32) -> Option<u32> {
+pub fn straight_offsets(row: &[u32; 64], lanes: usize, stride: u32) -> Option<u32> {
     if row[1].wrapping_sub(row[0]) != stride {
         return None;
     }
-    contiguous(row, u64::MAX, stride)
+    contiguous(row, full(lanes), stride)
+}
+
+/// All of 32 lanes or of 64.
+#[inline(always)]
+fn full(lanes: usize) -> u64 {
+    if lanes == 32 { LOWER } else { u64::MAX }
 }
 
 /// Smallest and largest value of the live lanes.
@@ -126,6 +144,11 @@ pub fn range(row: &[u32; 64], exec: u64) -> (u32, u32) {
     let (mut low, mut high) = (u32::MAX, 0);
     if exec == u64::MAX {
         for lane in 0..64 {
+            low = low.min(row[lane]);
+            high = high.max(row[lane]);
+        }
+    } else if exec == LOWER {
+        for lane in 0..32 {
             low = low.min(row[lane]);
             high = high.max(row[lane]);
         }
@@ -167,28 +190,41 @@ mod tests {
         assert_eq!(contiguous(&row, exec & !7, 4), Some(1016));
         assert_eq!(range(&row, exec), (1000, 1252));
         assert!(uniform(&row, 1 << 60) && !uniform(&row, exec));
+        row[3] = 1012;
+        assert_eq!(contiguous(&row, LOWER, 4), Some(1000));
+        assert_eq!(range(&row, LOWER), (1000, 1124));
+        row[..32].fill(5);
+        assert!(uniform(&row, LOWER) && !uniform(&row, LOWER | 1 << 32));
     }
 
     #[test]
     fn a_line_of_addresses_has_one_stride_and_one_high_half() {
         let mut low = std::array::from_fn(|lane| 0x1000 + 8 * lane as u32);
         let mut high = [7; 64];
-        assert_eq!(straight(&low, &high, 8), Some(0x7_0000_1000));
-        assert_eq!(straight(&low, &high, 4), None);
+        assert_eq!(straight(&low, &high, 64, 8), Some(0x7_0000_1000));
+        assert_eq!(straight(&low, &high, 64, 4), None);
         for lane in [0, 1, 2, 37, 63] {
             low[lane] += 1;
-            assert_eq!(straight(&low, &high, 8), None, "lane {lane}");
-            assert_eq!(straight_offsets(&low, 8), None, "lane {lane}");
+            assert_eq!(straight(&low, &high, 64, 8), None, "lane {lane}");
+            assert_eq!(straight_offsets(&low, 64, 8), None, "lane {lane}");
             low[lane] -= 1;
             high[lane] += 1;
-            assert_eq!(straight(&low, &high, 8), None, "lane {lane}");
+            assert_eq!(straight(&low, &high, 64, 8), None, "lane {lane}");
             high[lane] -= 1;
         }
-        assert_eq!(straight_offsets(&low, 8), Some(0x1000));
+        assert_eq!(straight_offsets(&low, 64, 8), Some(0x1000));
+        // What lies beyond a wave of 32 lanes does not count, the last of its own does.
+        (low[32], high[33]) = (0, 0);
+        assert_eq!(straight(&low, &high, 64, 8), None);
+        assert_eq!(straight(&low, &high, 32, 8), Some(0x7_0000_1000));
+        assert_eq!(straight_offsets(&low, 32, 8), Some(0x1000));
+        low[31] += 1;
+        assert_eq!(straight(&low, &high, 32, 8), None);
+        assert_eq!(straight_offsets(&low, 32, 8), None);
         // The 64th lane's low half wraps.
         let wrapping = std::array::from_fn(|lane| (4 * lane as u32).wrapping_sub(252));
-        assert_eq!(straight(&wrapping, &high, 4), None);
-        assert_eq!(straight_offsets(&wrapping, 4), None);
+        assert_eq!(straight(&wrapping, &high, 64, 4), None);
+        assert_eq!(straight_offsets(&wrapping, 64, 4), None);
     }
 
     #[test]

@@ -37,7 +37,7 @@ macro_rules! saveexec {
             let $s = w.scalar64(inst.src[0], inst);
             let $exec = w.exec;
             w.set_scalar64(inst.dst, $exec);
-            w.exec = $value;
+            w.set_exec($value);
             w.scc = w.exec != 0;
             Flow::Next
         }
@@ -50,7 +50,7 @@ macro_rules! wrexec {
         pub fn $name(w: &mut Wave, inst: &Inst) -> Flow {
             let $s = w.scalar64(inst.src[0], inst);
             let $exec = w.exec;
-            w.exec = $value;
+            w.set_exec($value);
             w.scc = w.exec != 0;
             w.set_scalar64(inst.dst, w.exec);
             Flow::Next

@@ -89,9 +89,9 @@ pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, address: u64, lane: usiz
 #[inline(always)]
 unsafe fn load_runs<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, exec: u64) {
     let kind = const { kind_of(K) };
-    if exec == u64::MAX {
-        // SAFETY: all 64 lanes are live, so the whole block is valid; the registers are no device memory.
-        unsafe { load_block::<K>(w, dst, start) };
+    if let Some(lanes) = shape::whole(exec) {
+        // SAFETY: all of these lanes are live, so the whole block is valid; the registers are no device memory.
+        unsafe { load_block::<K>(w, dst, start, lanes) };
         return;
     }
     for (first, length) in shape::runs(exec) {
@@ -111,39 +111,66 @@ unsafe fn load_runs<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, exe
     }
 }
 
-/// Loads all 64 lanes from `start + lane * bytes`.
+/// Loads 32 lanes, or all 64, from `start + lane * bytes`.
 ///
 /// # Safety
-/// 64 data from `start` on are valid for reads, and are no registers.
+/// As many data from `start` on are valid for reads, and are no registers.
 #[inline(always)]
-pub unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8) {
-    let registers = const { kind_of(K).registers() };
-    match registers {
-        // SAFETY: the caller vouches for all 64 lanes.
-        1 => *w.row_mut(dst) = unsafe { start.cast::<[u32; 64]>().read_unaligned() },
-        2 => {
-            // SAFETY: the caller vouches for all 64 lanes.
-            let rows = split(|lane| unsafe { start.cast::<u64>().wrapping_add(lane).read_unaligned() });
-            (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
-        }
-        3 => {
-            // SAFETY: the caller vouches for all 64 lanes.
-            unsafe { load_triples(w, dst, start) }
-        }
-        _ => {
-            // SAFETY: the caller vouches for all 64 lanes.
-            unsafe { load_quads(w, dst, start) }
+pub unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, lanes: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        match lanes {
+            32 => load_lines::<K, 32>(w, dst, start),
+            _ => load_lines::<K, 64>(w, dst, start),
         }
     }
 }
 
-/// Loads 64 lanes of three dwords.
+/// The first lanes of a register.
+#[inline(always)]
+pub fn first<const N: usize>(w: &Wave, row: usize) -> &[u32; N] {
+    // PANIC: N is 32 or 64.
+    w.row(row).first_chunk().expect("no more lanes than a row has")
+}
+
+/// See [`first`].
+#[inline(always)]
+pub fn first_mut<const N: usize>(w: &mut Wave, row: usize) -> &mut [u32; N] {
+    // PANIC: N is 32 or 64.
+    w.row_mut(row).first_chunk_mut().expect("no more lanes than a row has")
+}
+
+/// # Safety
+/// As for [`load_block`], of `N` lanes.
+#[inline(always)]
+unsafe fn load_lines<const K: u8, const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
+    let registers = const { kind_of(K).registers() };
+    match registers {
+        // SAFETY: the caller vouches for all lanes.
+        1 => *first_mut::<N>(w, dst) = unsafe { start.cast::<[u32; N]>().read_unaligned() },
+        2 => {
+            // SAFETY: the caller vouches for all lanes.
+            let rows = split(|lane| unsafe { start.cast::<u64>().wrapping_add(lane).read_unaligned() });
+            (*first_mut::<N>(w, dst), *first_mut::<N>(w, dst + 1)) = rows;
+        }
+        3 => {
+            // SAFETY: the caller vouches for all lanes.
+            unsafe { load_triples::<N>(w, dst, start) }
+        }
+        _ => {
+            // SAFETY: the caller vouches for all lanes.
+            unsafe { load_quads::<N>(w, dst, start) }
+        }
+    }
+}
+
+/// Loads lanes of three dwords.
 ///
 /// # Safety
-/// As for [`load_block`].
-unsafe fn load_triples(w: &mut Wave, dst: usize, start: *const u8) {
-    for lane in 0..64 {
-        // SAFETY: the caller vouches for all 64 lanes.
+/// As for [`load_lines`].
+unsafe fn load_triples<const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
+    for lane in 0..N {
+        // SAFETY: the caller vouches for all lanes.
         let words = unsafe { start.cast::<[u32; 3]>().wrapping_add(lane).read_unaligned() };
         for (n, word) in words.into_iter().enumerate() {
             w.row_mut(dst + n)[lane] = word;
@@ -151,14 +178,14 @@ unsafe fn load_triples(w: &mut Wave, dst: usize, start: *const u8) {
     }
 }
 
-/// Stores 64 lanes of three dwords.
+/// Stores lanes of three dwords.
 ///
 /// # Safety
-/// As for [`store_block`].
-unsafe fn store_triples(w: &Wave, src: usize, start: *mut u8) {
-    for lane in 0..64 {
+/// As for [`store_lines`].
+unsafe fn store_triples<const N: usize>(w: &Wave, src: usize, start: *mut u8) {
+    for lane in 0..N {
         let words: [u32; 3] = std::array::from_fn(|n| w.row(src + n)[lane]);
-        // SAFETY: the caller vouches for all 64 lanes.
+        // SAFETY: the caller vouches for all lanes.
         unsafe { start.cast::<[u32; 3]>().wrapping_add(lane).write_unaligned(words) };
     }
 }
@@ -180,15 +207,15 @@ fn transpose(rows: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
     std::array::from_fn(|n| rows.map(|row| row[n]))
 }
 
-/// Loads 64 lanes of four dwords.
+/// Loads lanes of four dwords.
 ///
 /// # Safety
-/// As for [`load_block`].
+/// As for [`load_lines`].
 #[inline(always)]
-unsafe fn load_quads(w: &mut Wave, dst: usize, start: *const u8) {
+unsafe fn load_quads<const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
     let rows: [*mut u32; 4] = std::array::from_fn(|n| w.row_mut(dst + n).as_mut_ptr());
-    for lane in (0..64).step_by(4) {
-        // SAFETY: the caller vouches for all 64 lanes; four of each row begin at `lane`.
+    for lane in (0..N).step_by(4) {
+        // SAFETY: the caller vouches for all lanes; four of each row begin at `lane`.
         unsafe {
             let lanes = start.wrapping_add(16 * lane).cast::<[[u32; 4]; 4]>().read_unaligned();
             for (row, words) in rows.into_iter().zip(transpose(lanes)) {
@@ -198,15 +225,15 @@ unsafe fn load_quads(w: &mut Wave, dst: usize, start: *const u8) {
     }
 }
 
-/// Stores 64 lanes of four dwords.
+/// Stores lanes of four dwords.
 ///
 /// # Safety
-/// As for [`store_block`].
+/// As for [`store_lines`].
 #[inline(always)]
-unsafe fn store_quads(w: &Wave, src: usize, start: *mut u8) {
+unsafe fn store_quads<const N: usize>(w: &Wave, src: usize, start: *mut u8) {
     let rows: [*const u32; 4] = std::array::from_fn(|n| w.row(src + n).as_ptr());
-    for lane in (0..64).step_by(4) {
-        // SAFETY: the caller vouches for all 64 lanes; four of each row begin at `lane`.
+    for lane in (0..N).step_by(4) {
+        // SAFETY: the caller vouches for all lanes; four of each row begin at `lane`.
         unsafe {
             let words = rows.map(|row| row.add(lane).cast::<[u32; 4]>().read());
             start.wrapping_add(16 * lane).cast::<[[u32; 4]; 4]>().write_unaligned(transpose(words));
@@ -214,40 +241,53 @@ unsafe fn store_quads(w: &Wave, src: usize, start: *mut u8) {
     }
 }
 
-/// Stores all 64 lanes to `start + lane * bytes`.
+/// Stores 32 lanes, or all 64, to `start + lane * bytes`.
 ///
 /// # Safety
-/// 64 data from `start` on are valid for writes, and are no registers.
+/// As many data from `start` on are valid for writes, and are no registers.
 #[inline(always)]
-pub unsafe fn store_block<const K: u8>(w: &Wave, src: usize, start: *mut u8) {
+pub unsafe fn store_block<const K: u8>(w: &Wave, src: usize, start: *mut u8, lanes: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        match lanes {
+            32 => store_lines::<K, 32>(w, src, start),
+            _ => store_lines::<K, 64>(w, src, start),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`store_block`], of `N` lanes.
+#[inline(always)]
+unsafe fn store_lines<const K: u8, const N: usize>(w: &Wave, src: usize, start: *mut u8) {
     let registers = const { kind_of(K).registers() };
     match registers {
-        // SAFETY: the caller vouches for all 64 lanes.
-        1 => unsafe { start.cast::<[u32; 64]>().write_unaligned(*w.row(src)) },
+        // SAFETY: the caller vouches for all lanes.
+        1 => unsafe { start.cast::<[u32; N]>().write_unaligned(*first(w, src)) },
         2 => {
-            let (low, high) = (*w.row(src), *w.row(src + 1));
-            for lane in 0..64 {
+            let (low, high) = (*first::<N>(w, src), *first::<N>(w, src + 1));
+            for lane in 0..N {
                 let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
                 // SAFETY: as above. One store: an atomic store of 64 bits must not tear.
                 unsafe { start.cast::<u64>().wrapping_add(lane).write_unaligned(value) };
             }
         }
         3 => {
-            // SAFETY: the caller vouches for all 64 lanes.
-            unsafe { store_triples(w, src, start) }
+            // SAFETY: the caller vouches for all lanes.
+            unsafe { store_triples::<N>(w, src, start) }
         }
         _ => {
-            // SAFETY: the caller vouches for all 64 lanes.
-            unsafe { store_quads(w, src, start) }
+            // SAFETY: the caller vouches for all lanes.
+            unsafe { store_quads::<N>(w, src, start) }
         }
     }
 }
 
-/// The halves of 64 quadwords, each of which is loaded at once: an atomic load of 64 bits must not tear.
+/// The halves of quadwords, each of which is loaded at once: an atomic load of 64 bits must not tear.
 #[inline(always)]
-fn split(load: impl Fn(usize) -> u64) -> ([u32; 64], [u32; 64]) {
-    let (mut low, mut high) = ([0; 64], [0; 64]);
-    for lane in 0..64 {
+fn split<const N: usize>(load: impl Fn(usize) -> u64) -> ([u32; N], [u32; N]) {
+    let (mut low, mut high) = ([0; N], [0; N]);
+    for lane in 0..N {
         let value = load(lane);
         low[lane] = value as u32;
         high[lane] = (value >> 32) as u32;
@@ -284,30 +324,14 @@ unsafe fn copy_words(from: *const u32, to: *mut u32, length: usize) {
 #[inline(always)]
 unsafe fn gather<const K: u8>(w: &mut Wave, dst: usize, base: u64, offsets: &[u32; 64], exec: u64) {
     let kind = const { kind_of(K) };
-    if exec == u64::MAX && kind == Kind::B64 {
-        let at = |lane: usize| base.wrapping_add(u64::from(offsets[lane])) as *const u64;
-        // SAFETY: all lanes are live.
-        let rows = split(|lane| unsafe { at(lane).read_unaligned() });
-        (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
-        return;
-    }
-    if exec == u64::MAX && kind == Kind::B32 {
-        let row = w.row_mut(dst).as_mut_ptr();
-        for lane in 0..64 {
-            let at = base.wrapping_add(u64::from(offsets[lane])) as *const u32;
-            // SAFETY: all lanes are live, and the row has 64 words.
-            unsafe { row.add(lane).write(at.read_unaligned()) };
-        }
-        return;
-    }
-    if exec == u64::MAX && kind.bytes() >= 4 {
-        for register in 0..kind.registers() {
-            let base = base.wrapping_add(4 * register as u64);
-            let row = w.row_mut(dst + register);
-            for lane in 0..64 {
-                let at = base.wrapping_add(u64::from(offsets[lane])) as *const u32;
-                // SAFETY: all lanes are live.
-                row[lane] = unsafe { at.read_unaligned() };
+    if kind.bytes() >= 4
+        && let Some(lanes) = shape::whole(exec)
+    {
+        // SAFETY: all of these lanes are live.
+        unsafe {
+            match lanes {
+                32 => gather_all::<K, 32>(w, dst, base, offsets),
+                _ => gather_all::<K, 64>(w, dst, base, offsets),
             }
         }
         return;
@@ -317,6 +341,31 @@ unsafe fn gather<const K: u8>(w: &mut Wave, dst: usize, base: u64, offsets: &[u3
         // SAFETY: the lane is live.
         let words = unsafe { kind::read(kind, at) };
         kind::put(w, kind, dst, lane, words);
+    }
+}
+
+/// Loads the first `N` lanes, of dwords.
+///
+/// # Safety
+/// As for [`gather`], of which these lanes are live.
+#[inline(always)]
+unsafe fn gather_all<const K: u8, const N: usize>(w: &mut Wave, dst: usize, base: u64, offsets: &[u32; 64]) {
+    let kind = const { kind_of(K) };
+    if kind == Kind::B64 {
+        let at = |lane: usize| base.wrapping_add(u64::from(offsets[lane])) as *const u64;
+        // SAFETY: all lanes are live.
+        let rows = split(|lane| unsafe { at(lane).read_unaligned() });
+        (*first_mut::<N>(w, dst), *first_mut::<N>(w, dst + 1)) = rows;
+        return;
+    }
+    for register in 0..kind.registers() {
+        let base = base.wrapping_add(4 * register as u64);
+        let row = w.row_mut(dst + register).as_mut_ptr();
+        for lane in 0..N {
+            let at = base.wrapping_add(u64::from(offsets[lane])) as *const u32;
+            // SAFETY: all lanes are live, and the row has 64 words.
+            unsafe { row.add(lane).write(at.read_unaligned()) };
+        }
     }
 }
 
@@ -384,9 +433,9 @@ pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, address: u64, lane: usi
 unsafe fn store_runs<const K: u8>(w: &mut Wave, src: usize, start: *mut u8, exec: u64) {
     let kind = const { kind_of(K) };
     let registers = kind.registers();
-    if exec == u64::MAX {
-        // SAFETY: all 64 lanes are live, so the whole block is valid; the registers are no device memory.
-        unsafe { store_block::<K>(w, src, start) };
+    if let Some(lanes) = shape::whole(exec) {
+        // SAFETY: all of these lanes are live, so the whole block is valid; the registers are no device memory.
+        unsafe { store_block::<K>(w, src, start, lanes) };
         return;
     }
     for (first, length) in shape::runs(exec) {

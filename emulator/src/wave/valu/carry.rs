@@ -55,7 +55,7 @@ fn sub(a: u32, b: u32, borrow: u32) -> (u32, bool) {
 /// The carry mask that the instruction reads.
 #[inline(always)]
 fn carry_in(wave: &Wave, inst: &Inst) -> u64 {
-    wave.scalar64(inst.src[2], inst)
+    wave.mask(inst.src[2], inst)
 }
 
 instructions! {

@@ -228,7 +228,7 @@ pub(crate) fn v_cmp_u16(wave: &mut Wave, inst: &Inst) -> Flow {
 pub(crate) fn v_cmp_constant(wave: &mut Wave, inst: &Inst) -> Flow {
     let answer = inst.row.opcode & 7 == 7;
     let mask = if answer { write_mask(wave, inst) } else { 0 };
-    wave.set_scalar64(inst.sdst, mask);
+    wave.set_mask(inst.sdst, mask);
     if inst.row.opcode & 0x10 != 0 {
         wave.exec = mask;
     }

@@ -13,7 +13,7 @@ use crate::{
 
 /// Bits of the mask in source 2 choose between sources 1 (set) and 0; abs and neg act on both as on floats.
 pub(crate) fn v_cndmask_b32(wave: &mut Wave, inst: &Inst) -> Flow {
-    let mask = wave.scalar64(inst.src[2], inst);
+    let mask = wave.mask(inst.src[2], inst);
     if plain(inst) {
         run::<Each, u32, u32, u32, u32>(wave, inst, 2, mask, |_, bit, a, b, _| if bit != 0 { b } else { a })
     } else {
@@ -59,8 +59,8 @@ pub(crate) fn v_readfirstlane_b32(wave: &mut Wave, inst: &Inst) -> Flow {
 
 /// One lane's value, live or not.
 pub(crate) fn v_readlane_b32(wave: &mut Wave, inst: &Inst) -> Flow {
-    let lane = wave.scalar(inst.src[1], inst) & 63;
-    read_lane(wave, inst, lane as usize)
+    let lane = wave.scalar(inst.src[1], inst) as usize & (wave.lanes - 1);
+    read_lane(wave, inst, lane)
 }
 
 fn read_lane(wave: &mut Wave, inst: &Inst, lane: usize) -> Flow {
@@ -75,7 +75,7 @@ fn read_lane(wave: &mut Wave, inst: &Inst, lane: usize) -> Flow {
 /// Writes one lane, live or not.
 pub(crate) fn v_writelane_b32(wave: &mut Wave, inst: &Inst) -> Flow {
     let value = wave.scalar(inst.src[0], inst);
-    let lane = (wave.scalar(inst.src[1], inst) & 63) as usize;
+    let lane = wave.scalar(inst.src[1], inst) as usize & (wave.lanes - 1);
     if let Some(row) = inst.dst.row() {
         wave.vgpr[row & 511].0[lane] = value;
     }
@@ -118,7 +118,7 @@ fn permlane_swap(wave: &mut Wave, inst: &Inst, group: usize) -> Flow {
             wave.vgpr[row & 511].0[to] = word;
         }
     };
-    for first in (0..64).filter(|lane| lane & group == 0) {
+    for first in (0..wave.lanes).filter(|lane| lane & group == 0) {
         let second = first + group;
         give(a, second, first, old_b.0[first]);
         give(b, first, second, old_a.0[second]);

@@ -116,7 +116,7 @@ fn div_scale<T: Dividend>(wave: &mut Wave, inst: &Inst) -> Flow {
     let env = T::env(wave.mode);
     if flags::<Each, T, T, T>(wave, inst, 3, |_, _, _, d, n| !unscaled(d, n)) == 0 {
         let flow = map3(wave, inst, |x: T, _: T, _: T| x.flush_if(env.flush_in));
-        wave.set_scalar64(inst.sdst, 0);
+        wave.set_mask(inst.sdst, 0);
         return flow;
     }
     judge::<Baseline, T, T, T, T>(wave, inst, 3, 0, |_, _, x, denominator, numerator| {

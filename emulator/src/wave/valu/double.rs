@@ -5,7 +5,7 @@
 //! for all sources, and packing undoes it.
 
 use super::{
-    kernel::{Baseline, Kernel, Kernels, Lanes},
+    kernel::{Baseline, Kernel, Kernels, Lanes, lanes_of},
     lane::{Kind, Lane},
     map::{ACCUMULATE, instructions, rare, run},
     mode::{Arithmetic, Precision},
@@ -32,6 +32,7 @@ impl<T: Operation> Kernels for Doubles<T> {
                 (A::KIND, B::KIND, C::KIND, D::KIND),
                 (Kind::F64, Kind::F64, Kind::F64, Kind::F64)
             ));
+            assert!(size_of::<F>() == 0, "the environment is the number of lanes");
         }
         let table: &[Kernel<Flow>; simd::VERSIONS] = const {
             let mut table = [super::kernel::value::baseline::<A, B, C, D, F> as Kernel<Flow>; simd::VERSIONS];
@@ -79,9 +80,10 @@ macro_rules! operations {
                     b: *const u32,
                     c: *const u32,
                     _: u64,
-                    _: *const (),
+                    environment: *const (),
                 ) -> Flow {
-                    for lane in (0..64).step_by(8) {
+                    let lanes = lanes_of(environment);
+                    for lane in (0..64).step_by(8).take_while(|lane| *lane < lanes) {
                         // SAFETY: eight lanes of two rows from `lane` on are inside of what the caller vouches for.
                         unsafe {
                             let load = |row: *const u32| {
@@ -109,9 +111,10 @@ macro_rules! operations {
                     b: *const u32,
                     c: *const u32,
                     _: u64,
-                    _: *const (),
+                    environment: *const (),
                 ) -> Flow {
-                    for lane in (0..64).step_by(16) {
+                    let lanes = lanes_of(environment);
+                    for lane in (0..64).step_by(16).take_while(|lane| *lane < lanes) {
                         // SAFETY: sixteen lanes of two rows from `lane` on are inside of what the caller vouches for.
                         unsafe {
                             let load = |row: *const u32| {

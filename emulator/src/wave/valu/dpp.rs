@@ -82,26 +82,26 @@ impl Dpp {
         &MOVES[(self.0 >> 8 & 0x1ff) as usize]
     }
 
-    /// The lanes that have a source, and a live one.
-    fn sourced(self, exec: u64) -> u64 {
-        let Move { from, valid, .. } = self.movement();
-        if exec == u64::MAX {
-            return *valid;
+    /// The lanes of a wave that have a source, and a live one.
+    fn sourced(self, exec: u64, full: u64) -> u64 {
+        let Move { from, valid, within_rows } = self.movement();
+        if exec == u64::MAX || exec == full && *within_rows {
+            return valid & full;
         }
         let mut live = 0;
         for (lane, from) in from.iter().enumerate() {
             live |= (exec >> (from & 63) & 1) << lane;
         }
-        live & valid
+        live & valid & full
     }
 
-    /// Copies a row with its lanes moved. A source lane that is out of range or not in `exec` gives 0; whether the lane
-    /// is then written at all is for [`Dpp::write_mask`] to say.
+    /// Copies a row of a wave with the lanes of `full` with its lanes moved. A source lane that is out of range or not in
+    /// `exec` gives 0; whether the lane is then written at all is for [`Dpp::write_mask`] to say.
     ///
     /// # Safety
     /// `to` is valid for writes, `from` for reads; they may be the same.
     #[inline(never)]
-    pub(super) unsafe fn permute(self, exec: u64, to: *mut Vector, from: *const Vector) {
+    pub(super) unsafe fn permute(self, exec: u64, full: u64, to: *mut Vector, from: *const Vector) {
         let Move { from: lanes, within_rows, .. } = self.movement();
         // SAFETY: as the caller says; levels above 0 have AVX2.
         unsafe {
@@ -111,22 +111,22 @@ impl Dpp {
                 _ => permute_all(lanes, to, from),
             }
         }
-        let sourced = self.sourced(exec);
-        if sourced != u64::MAX {
+        let sourced = self.sourced(exec, full);
+        if sourced != full {
             // SAFETY: just written.
             keep(unsafe { &mut *to }, sourced);
         }
     }
 
-    /// The lanes of `exec` that the instruction writes.
-    pub(super) fn write_mask(self, exec: u64) -> u64 {
+    /// The lanes of `exec`, in a wave with those of `full`, that the instruction writes.
+    pub(super) fn write_mask(self, exec: u64, full: u64) -> u64 {
         let (banks, rows) = (u64::from(self.0 >> 24 & 15), u64::from(self.0 >> 28));
         // A bit of the fields is four lanes of each row, or a row.
         let bank_lanes = (banks & 1 | (banks & 2) << 3 | (banks & 4) << 6 | (banks & 8) << 9) * 0xf;
         let row_lanes = (rows & 1 | (rows & 2) << 15 | (rows & 4) << 30 | (rows & 8) << 45) * 0xffff;
         let mut mask = (bank_lanes * 0x0001_0001_0001_0001) & row_lanes;
         if !self.bound_control() {
-            mask &= self.sourced(exec);
+            mask &= self.sourced(exec, full);
         }
         mask & exec
     }

@@ -93,7 +93,7 @@ fn number(inst: &Inst) -> usize {
 /// Where the kernel writes to: the destination, or the last room, from where [`write`] fetches it.
 #[inline(always)]
 fn target(wave: &mut Wave, inst: &Inst) -> *mut Vector {
-    if simple(inst) && wave.exec == u64::MAX {
+    if simple(inst) && wave.all_live() {
         &raw mut wave.vgpr[number(inst)]
     } else {
         (&raw mut wave.rooms[3]).cast()
@@ -106,7 +106,7 @@ fn write(wave: &mut Wave, inst: &Inst, result: Option<Kind>) {
     let Some(kind) = result else { return };
     if !simple(inst) {
         write_changed(wave, inst, kind);
-    } else if wave.exec != u64::MAX {
+    } else if !wave.all_live() {
         let Wave { vgpr, rooms, exec, .. } = wave;
         let row = number(inst);
         for (target, value) in vgpr[row..row + kind.rows()].iter_mut().zip(&rooms[3]) {

@@ -12,8 +12,8 @@ use crate::{isa::Flow, wave::simd};
 /// environment.
 ///
 /// # Safety
-/// The rows are as wide as the types that the kernel was made for; the first one is written. The environment is that
-/// of the function that the kernel was made for. The CPU has what [`simd::level`] says.
+/// The rows are as wide as the types that the kernel was made for; the first one is written. The environment is what
+/// [`Environment::address`] gives for the function that the kernel was made for. The CPU has what [`simd::level`] says.
 pub(super) type Kernel<T> = unsafe fn(*mut u32, *const u32, *const u32, *const u32, u64, *const ()) -> T;
 
 /// A function of a lane: its number, its bit, its sources.
@@ -21,15 +21,50 @@ pub(super) trait Lanes<A, B, C, D>: Fn(usize, u32, A, B, C) -> D {}
 
 impl<A, B, C, D, F: Fn(usize, u32, A, B, C) -> D> Lanes<A, B, C, D> for F {}
 
-/// What a kernel gets as its last argument. A closure without captures has no place that would have to be kept
-/// while the kernel runs.
-#[inline(always)]
-pub(super) fn environment<F>(f: &F) -> *const () {
-    if size_of::<F>() == 0 {
-        std::ptr::NonNull::<F>::dangling().as_ptr().cast()
-    } else {
-        std::ptr::from_ref(f).cast()
+/// What a kernel gets as its last argument: the function, and the number of lanes that the wave has.
+pub(super) struct Environment<F> {
+    f: F,
+    lanes: usize,
+}
+
+impl<F> Environment<F> {
+    #[inline(always)]
+    pub(super) fn new(f: F, lanes: usize) -> Self {
+        Self { f, lanes }
     }
+
+    /// A closure without captures has no place that would have to be kept while the kernel runs: then the address is the
+    /// number of lanes.
+    #[inline(always)]
+    pub(super) fn address(&self) -> *const () {
+        if size_of::<F>() == 0 {
+            std::ptr::without_provenance(self.lanes)
+        } else {
+            std::ptr::from_ref(self).cast()
+        }
+    }
+
+    /// What an address stands for.
+    ///
+    /// # Safety
+    /// It is that of an environment of such a function, which outlives the reference.
+    #[inline(always)]
+    unsafe fn at<'a>(address: *const ()) -> (&'a F, usize) {
+        if size_of::<F>() == 0 {
+            // SAFETY: a value without bytes is at every place that is aligned, and the caller vouches for there being one.
+            (unsafe { std::ptr::NonNull::<F>::dangling().as_ref() }, lanes_of(address))
+        } else {
+            // SAFETY: as the caller says.
+            let environment = unsafe { &*address.cast::<Self>() };
+            (&environment.f, environment.lanes)
+        }
+    }
+}
+
+/// The number of lanes that is the address of an environment without captures, or of none at all.
+#[inline(always)]
+pub(super) fn lanes_of(address: *const ()) -> usize {
+    address.addr()
 }
 
 /// The instruction sets that loops are compiled for. The functions are given by reference for their types only.
@@ -63,7 +98,7 @@ macro_rules! kernels {
                 f: *const (),
             ) -> $ret {
                 // SAFETY: as the caller says.
-                unsafe { $loop::<0, A, B, C, $($result,)? F>(to, a, b, c, bits, &*f.cast()) }
+                unsafe { $loop::<0, A, B, C, $($result,)? F>(to, a, b, c, bits, Environment::at(f)) }
             }
 
             #[cfg(target_arch = "x86_64")]
@@ -77,7 +112,7 @@ macro_rules! kernels {
                 f: *const (),
             ) -> $ret {
                 // SAFETY: as the caller says.
-                unsafe { $loop::<1, A, B, C, $($result,)? F>(to, a, b, c, bits, &*f.cast()) }
+                unsafe { $loop::<1, A, B, C, $($result,)? F>(to, a, b, c, bits, Environment::at(f)) }
             }
 
             #[cfg(target_arch = "x86_64")]
@@ -91,7 +126,7 @@ macro_rules! kernels {
                 f: *const (),
             ) -> $ret {
                 // SAFETY: as the caller says.
-                unsafe { $loop::<2, A, B, C, $($result,)? F>(to, a, b, c, bits, &*f.cast()) }
+                unsafe { $loop::<2, A, B, C, $($result,)? F>(to, a, b, c, bits, Environment::at(f)) }
             }
         })*
 
@@ -140,6 +175,12 @@ kernels! {
     flag flags<>: bool => u64;
 }
 
+/// Whether a wave of so many lanes ends before chunk `n`. Where the loops over chunks are unrolled, one of them asks.
+#[inline(always)]
+fn ends(n: usize, lanes: usize) -> bool {
+    n == 32 / CHUNK && lanes == 32
+}
+
 /// Calls `f` with the sources of the lanes from `first` on.
 ///
 /// # Safety
@@ -175,9 +216,12 @@ unsafe fn values<const VERSION: usize, A: Lane, B: Lane, C: Lane, D: Lane, F: La
     b: *const u32,
     c: *const u32,
     bits: u64,
-    f: &F,
+    (f, lanes): (&F, usize),
 ) -> Flow {
     for n in 0..64 / CHUNK {
+        if ends(n, lanes) {
+            break;
+        }
         let mut words = MaybeUninit::<[D::Word; CHUNK]>::uninit();
         let put = words.as_mut_ptr().cast::<D::Word>();
         // SAFETY: as the caller says; the chunk has CHUNK words, and all of them are written before they are read.
@@ -207,10 +251,13 @@ unsafe fn values_and_flags<
     b: *const u32,
     c: *const u32,
     bits: u64,
-    f: &F,
+    (f, lanes): (&F, usize),
 ) -> u64 {
     let mut mask = 0;
     for n in 0..64 / CHUNK {
+        if ends(n, lanes) {
+            break;
+        }
         let mut words = MaybeUninit::<[D::Word; CHUNK]>::uninit();
         let put = words.as_mut_ptr().cast::<D::Word>();
         let mut flags = [0; CHUNK];
@@ -236,10 +283,13 @@ unsafe fn flags<const VERSION: usize, A: Lane, B: Lane, C: Lane, F: Lanes<A, B, 
     b: *const u32,
     c: *const u32,
     bits: u64,
-    f: &F,
+    (f, lanes): (&F, usize),
 ) -> u64 {
     let mut mask = 0;
     for n in 0..64 / CHUNK {
+        if ends(n, lanes) {
+            break;
+        }
         let mut flags = [0; CHUNK];
         // SAFETY: as the caller says.
         unsafe {

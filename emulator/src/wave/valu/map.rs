@@ -6,7 +6,7 @@
 
 use super::{
     general::{Operands, general, general_flags},
-    kernel::{Each, Kernels, Lanes, environment},
+    kernel::{Each, Environment, Kernels, Lanes},
     lane::{Kind, Lane},
 };
 use crate::{
@@ -108,7 +108,7 @@ fn operands<A: Lane, B: Lane, C: Lane>(count: u32, result: Option<Kind>) -> Oper
 /// Whether the first sources can be read as they stand, and all lanes count.
 #[inline(always)]
 fn direct(wave: &Wave, inst: &Inst, operands: Operands, others: u8) -> bool {
-    !inst.form.has(others | Form::sources(operands.count.into())) && wave.exec == u64::MAX
+    !inst.form.has(others | Form::sources(operands.count.into())) && wave.all_live()
 }
 
 /// A function of the lane's number, its bit of `bits` (0 or 1), and `count` sources; those beyond repeat the first
@@ -123,14 +123,15 @@ pub(super) fn run<K: Kernels, A: Lane, B: Lane, C: Lane, D: Lane>(
 ) -> Flow {
     let operands = operands::<A, B, C>(count, Some(D::KIND));
     let kernel = K::value(&f);
+    let environment = Environment::new(f, wave.lanes);
     if direct(wave, inst, operands, Form::ALTERED | Form::DESTINATION) {
         let file = File::of(wave);
         let [a, b, c] = file.sources(inst, operands);
-        // SAFETY: the rows are inside of the register file, and `environment` is that of `f`.
-        return unsafe { kernel(file.row(inst.dst).cast_mut(), a, b, c, bits, environment(&f)) };
+        // SAFETY: the rows are inside of the register file, and `environment` is that of `f` and of the wave's lanes.
+        return unsafe { kernel(file.row(inst.dst).cast_mut(), a, b, c, bits, environment.address()) };
     }
-    // SAFETY: the kernel was made for these operands, and `environment` is that of `f`.
-    unsafe { general(wave, inst, operands, kernel, bits, environment(&f)) }
+    // SAFETY: the kernel was made for these operands, and `environment` is that of `f` and of the wave's lanes.
+    unsafe { general(wave, inst, operands, kernel, bits, environment.address()) }
 }
 
 /// A function as for [`run`] whose result is a flag beside the value. The flags of live lanes go to the scalar
@@ -145,16 +146,17 @@ pub(super) fn judge<K: Kernels, A: Lane, B: Lane, C: Lane, D: Lane>(
 ) -> Flow {
     let operands = operands::<A, B, C>(count, Some(D::KIND));
     let kernel = K::value_and_flag(&f);
+    let environment = Environment::new(f, wave.lanes);
     let flags = if direct(wave, inst, operands, Form::ALTERED | Form::DESTINATION) {
         let file = File::of(wave);
         let [a, b, c] = file.sources(inst, operands);
         // SAFETY: as in `run`.
-        unsafe { kernel(file.row(inst.dst).cast_mut(), a, b, c, bits, environment(&f)) }
+        unsafe { kernel(file.row(inst.dst).cast_mut(), a, b, c, bits, environment.address()) }
     } else {
         // SAFETY: as in `run`.
-        unsafe { general_flags(wave, inst, operands, kernel, bits, environment(&f)) }
+        unsafe { general_flags(wave, inst, operands, kernel, bits, environment.address()) }
     };
-    wave.set_scalar64(inst.sdst, flags);
+    wave.set_mask(inst.sdst, flags);
     Flow::Next
 }
 
@@ -168,13 +170,14 @@ pub(super) fn flags<K: Kernels, A: Lane, B: Lane, C: Lane>(
 ) -> u64 {
     let operands = operands::<A, B, C>(count, None);
     let kernel = K::flag(&f);
+    let environment = Environment::new(f, wave.lanes);
     if direct(wave, inst, operands, Form::ALTERED) {
         let [a, b, c] = File::of(wave).sources(inst, operands);
         // SAFETY: as in `run`; the kernel stores nothing.
-        return unsafe { kernel(std::ptr::dangling_mut(), a, b, c, 0, environment(&f)) };
+        return unsafe { kernel(std::ptr::dangling_mut(), a, b, c, 0, environment.address()) };
     }
     // SAFETY: as in `run`.
-    unsafe { general_flags(wave, inst, operands, kernel, 0, environment(&f)) }
+    unsafe { general_flags(wave, inst, operands, kernel, 0, environment.address()) }
 }
 
 /// A comparison of two sources. The flags of live lanes go to the scalar destination, and to EXEC if `exec`; the
@@ -187,7 +190,7 @@ pub(super) fn compare<K: Kernels, A: Lane, B: Lane>(
     f: impl Fn(A, B) -> bool,
 ) -> Flow {
     let mask = flags::<K, A, B, A>(wave, inst, 2, move |_, _, a, b, _| f(a, b));
-    wave.set_scalar64(inst.sdst, mask);
+    wave.set_mask(inst.sdst, mask);
     if exec {
         wave.exec = mask;
     }

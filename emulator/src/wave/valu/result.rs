@@ -47,9 +47,9 @@ pub(super) fn store<T: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &
 #[inline(never)]
 fn write(wave: &mut Wave, inst: &Inst, kind: Kind, value: &[Vector]) {
     let Some(row) = place(inst, kind) else { return };
-    let exec = wave.exec;
+    let (exec, all) = (wave.exec, wave.all_live());
     let target = &mut wave.vgpr[row..row + kind.rows()];
-    if exec == u64::MAX {
+    if all {
         target.copy_from_slice(value);
     } else {
         merge(target, value, exec);
@@ -66,7 +66,7 @@ pub(super) fn merge(target: &mut [Vector], value: &[Vector], mask: u64) {
 /// The lanes that the instruction writes.
 #[inline(always)]
 pub(super) fn write_mask(wave: &Wave, inst: &Inst) -> u64 {
-    if inst.variant == Variant::Dpp { Dpp::of(inst).write_mask(wave.exec) } else { wave.exec }
+    if inst.variant == Variant::Dpp { Dpp::of(inst).write_mask(wave.exec, wave.full) } else { wave.exec }
 }
 
 /// Whether the instruction clamps its result.
@@ -113,7 +113,7 @@ fn scale_and_clamp(wave: &Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
     let omod = if wave.mode.ieee() || denormals & 2 != 0 { 0 } else { omod };
     let clamp = clamps(inst).then_some(wave.mode.dx10_clamp());
     let n = [0, 1, 2, -1][usize::from(omod & 3)];
-    for lane in 0..64 {
+    for lane in 0..wave.lanes {
         match kind {
             Kind::F32 => {
                 let x = f32::from_bits(value[0].0[lane]);

@@ -63,7 +63,7 @@ impl Sdwa {
                 // SAFETY: a reference, read and written through the same pointer.
                 unsafe { rows::extract(row, row, 32 - bits, 32 - bits - shift, true) };
                 // SAFETY: as above.
-                unsafe { rows::copy(row, row, u32::MAX << shift, 0) };
+                unsafe { rows::copy(row, row, 64, u32::MAX << shift, 0) };
             }
             _ => rows::insert(row, old, shift, mask),
         }

@@ -146,12 +146,12 @@ unsafe fn spread(wave: &Wave, inst: &Inst, op: Operand, kind: Kind, room: *mut V
             if let Some(row) = constant_row(op) {
                 return row;
             }
-            rows::splat(room, wave.scalar(op, inst));
+            rows::splat(room, wave.scalar(op, inst), wave.lanes);
         } else {
             let bits = scalar(wave, inst, op, kind);
-            rows::splat(room, bits as u32);
+            rows::splat(room, bits as u32, wave.lanes);
             if kind.rows() == 2 {
-                rows::splat(room.add(1), (bits >> 32) as u32);
+                rows::splat(room.add(1), (bits >> 32) as u32, wave.lanes);
             }
         }
     }
@@ -171,24 +171,24 @@ unsafe fn alter(wave: &Wave, inst: &Inst, n: usize, kind: Kind, to: *mut Vector,
             Variant::Sdwa => {
                 let sdwa = Sdwa::of(inst);
                 sdwa.select(n, to, from);
-                copy(kind, to, to, (sdwa.abs(n), sdwa.neg(n)));
+                copy(wave, kind, to, to, (sdwa.abs(n), sdwa.neg(n)));
             }
             Variant::Dpp => {
                 let dpp = Dpp::of(inst);
                 let mut from = from;
                 if n == 0 {
                     for row in 0..kind.rows() {
-                        dpp.permute(wave.exec, to.add(row), from.add(row));
+                        dpp.permute(wave.exec, wave.full, to.add(row), from.add(row));
                     }
                     from = to;
                 }
-                copy(kind, to, from, (dpp.abs() >> n & 1 != 0, dpp.neg() >> n & 1 != 0));
+                copy(wave, kind, to, from, (dpp.abs() >> n & 1 != 0, dpp.neg() >> n & 1 != 0));
             }
             Variant::Plain | Variant::E64 if kind.is_half() && mods.op_sel >> n & 1 != 0 => {
                 rows::extract(to, from, 0, 16, false);
-                copy(kind, to, to, signs);
+                copy(wave, kind, to, to, signs);
             }
-            Variant::Plain | Variant::E64 => copy(kind, to, from, signs),
+            Variant::Plain | Variant::E64 => copy(wave, kind, to, from, signs),
         }
     }
 }
@@ -197,7 +197,7 @@ unsafe fn alter(wave: &Wave, inst: &Inst, n: usize, kind: Kind, to: *mut Vector,
 ///
 /// # Safety
 /// As for [`alter`].
-unsafe fn copy(kind: Kind, to: *mut Vector, from: *const Vector, (abs, neg): (bool, bool)) {
+unsafe fn copy(wave: &Wave, kind: Kind, to: *mut Vector, from: *const Vector, (abs, neg): (bool, bool)) {
     let (abs, neg) = (abs && kind.is_float(), neg && kind.is_float());
     if !(abs || neg) && std::ptr::eq(to, from) {
         return;
@@ -208,9 +208,9 @@ unsafe fn copy(kind: Kind, to: *mut Vector, from: *const Vector, (abs, neg): (bo
     // SAFETY: as the caller says.
     unsafe {
         if last > 0 && !std::ptr::eq(to, from) {
-            rows::copy(to, from, u32::MAX, 0);
+            rows::copy(to, from, wave.lanes, u32::MAX, 0);
         }
-        rows::copy(to.add(last), from.add(last), and, xor);
+        rows::copy(to.add(last), from.add(last), wave.lanes, and, xor);
     }
 }
 

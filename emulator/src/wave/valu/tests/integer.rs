@@ -116,13 +116,15 @@ fn carries_go_in_and_out_of_live_lanes() {
     for (name, f) in forms {
         let mut lab = Lab::new();
         for _ in 0..16 {
+            let lanes = super::random_lanes(&mut random);
+            lab.set_lanes(lanes);
             let sources = lab.randomise(&mut random, W);
-            let (carry, exec) = (random.u64(..), random.u64(..) | random.u64(..));
+            let (carry, exec) = (random.u64(..), lab.wave.exec & (random.u64(..) | random.u64(..)));
             lab.set_mask(CARRY, carry);
             lab.wave.exec = exec;
             let before = lab.wave.vgpr[super::DST];
             lab.run(name);
-            for (lane, [a, b, _]) in sources.into_iter().enumerate() {
+            for (lane, [a, b, _]) in sources.into_iter().enumerate().take(lanes as usize) {
                 let exact = f(u(a, 32), u(b, 32), i128::from(carry >> lane & 1));
                 let live = exec >> lane & 1 != 0;
                 let want = if live { exact as u32 } else { before.0[lane] };

@@ -112,6 +112,12 @@ impl Lab {
         Self { wave }
     }
 
+    /// Makes it a wave of so many lanes, all live.
+    fn set_lanes(&mut self, lanes: u32) {
+        self.wave.set_lanes(lanes);
+        self.wave.exec = u64::MAX >> (64 - lanes);
+    }
+
     fn set(&mut self, register: usize, lane: usize, value: u64) {
         self.wave.vgpr[register].0[lane] = value as u32;
         self.wave.vgpr[register + 1].0[lane] = (value >> 32) as u32;
@@ -203,14 +209,21 @@ impl Lab {
     }
 }
 
+/// Lanes of a wave.
+fn random_lanes(random: &mut Rng) -> u32 {
+    if random.usize(..3) == 0 { 32 } else { 64 }
+}
+
 /// Runs `name` on random sources and checks every lane's result, whose low `width` bits count.
 fn check(name: &str, bits: [u32; 3], width: u32, expected: impl Fn([u64; 3]) -> u64) {
     let mut random = Rng::with_seed(name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
     let mut lab = Lab::new();
     for _ in 0..32 {
+        let lanes = random_lanes(&mut random);
+        lab.set_lanes(lanes);
         let sources = lab.randomise(&mut random, bits);
         lab.run(name);
-        for (lane, values) in sources.into_iter().enumerate() {
+        for (lane, values) in sources.into_iter().enumerate().take(lanes as usize) {
             let all = if width == 64 { u64::MAX } else { (1 << width) - 1 };
             let (got, want) = (lab.get(DST, lane) & all, expected(values) & all);
             assert_eq!(got, want, "{name} of {values:x?}: {got:#x}, not {want:#x}");

@@ -4,8 +4,9 @@ use super::{DEFAULT_MODE, DST, Fields, Lab};
 use crate::wave::{Mode, Vector};
 
 /// v_mov_b32 v16, v0 with a DPP word: v0 holds lane numbers plus 100, v16 holds 7.
-fn dpp(control: u32, row_mask: u32, bank_mask: u32, bound: bool, exec: u64) -> [u32; 64] {
+fn dpp(lanes: u32, control: u32, row_mask: u32, bank_mask: u32, bound: bool, exec: u64) -> [u32; 64] {
     let mut lab = Lab::new();
+    lab.set_lanes(lanes);
     for lane in 0..64 {
         lab.wave.vgpr[0].0[lane] = 100 + lane as u32;
     }
@@ -19,14 +20,16 @@ fn dpp(control: u32, row_mask: u32, bank_mask: u32, bound: bool, exec: u64) -> [
 /// What lane `lane` gets: `Some(source)` or nothing.
 fn expect(control: u32, source: impl Fn(i32) -> Option<i32>) {
     for bound in [false, true] {
-        let got = dpp(control, 15, 15, bound, u64::MAX);
-        for (lane, value) in got.into_iter().enumerate() {
-            let want = match source(lane as i32) {
-                Some(n) => 100 + n as u32,
-                None if bound => 0,
-                None => 7,
-            };
-            assert_eq!(value, want, "control {control:#x} lane {lane} bound_ctrl {bound}");
+        for lanes in [64, 32] {
+            let got = dpp(lanes, control, 15, 15, bound, u64::MAX >> (64 - lanes));
+            for (lane, value) in got.into_iter().enumerate().take(lanes as usize) {
+                let want = match source(lane as i32).filter(|from| *from < lanes as i32) {
+                    Some(n) => 100 + n as u32,
+                    None if bound => 0,
+                    None => 7,
+                };
+                assert_eq!(value, want, "control {control:#x} lane {lane} of {lanes} bound_ctrl {bound}");
+            }
         }
     }
 }
@@ -57,13 +60,13 @@ fn dpp_controls_move_lanes_as_the_manual_says() {
 fn dpp_masks_and_dead_sources_leave_lanes_alone() {
     // Rows 1 and 3, banks 0 and 2; lane 16 reads from lane 17, which is dead.
     let exec = !(1 << 17);
-    let got = dpp(0x101, 0b1010, 0b0101, false, exec);
+    let got = dpp(64, 0x101, 0b1010, 0b0101, false, exec);
     for (lane, got) in got.into_iter().enumerate() {
         let enabled = lane / 16 % 2 == 1 && lane / 4 % 2 == 0;
         let want = if enabled && lane != 16 && lane != 17 { 101 + lane as u32 } else { 7 };
         assert_eq!(got, want, "lane {lane}");
     }
-    assert_eq!(dpp(0x101, 15, 15, true, exec)[16], 0);
+    assert_eq!(dpp(64, 0x101, 15, 15, true, exec)[16], 0);
 }
 
 /// v_add_u32 v16, v0, v2 with an SDWA word.
@@ -224,6 +227,12 @@ fn lanes_are_read_and_written_whether_live_or_not() {
     lab.wave.sgpr[6] = 5;
     lab.execute(&[0xd28a_0001, 6 | 7 << 9]);
     assert_eq!((lab.wave.vgpr[1].0[33], lab.wave.vgpr[1].0[32]), (5, 0));
+    // Of 32 lanes, numbers are modulo 32.
+    lab.set_lanes(32);
+    lab.execute(&[0xd289_0006, 256 | 7 << 9]);
+    assert_eq!(lab.wave.sgpr[6], 1001);
+    lab.execute(&[0xd28a_0001, 6 | 7 << 9]);
+    assert_eq!((lab.wave.vgpr[1].0[33], lab.wave.vgpr[1].0[1]), (5, 1001));
 }
 
 #[test]

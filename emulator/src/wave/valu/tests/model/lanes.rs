@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::{
-    super::{Lab, bit_pattern},
+    super::{Lab, bit_pattern, random_lanes},
     Ctx, Model, Modes, Out, Res, Want,
     form::{CARRY, DST, Encoding, Form, From, SCALAR, SDST, SOURCES, VCC, grain, is_float, width},
 };
@@ -15,6 +15,7 @@ use crate::{
 /// The state before an instruction, and what it reads.
 struct Setup {
     lab: Lab,
+    lanes: u32,
     modes: Modes,
     /// Per lane and source: the register's bits.
     values: Vec<[u64; 3]>,
@@ -24,11 +25,15 @@ struct Setup {
     exec: u64,
     carry: u64,
     vcc: u64,
+    /// The registers of a scalar result.
+    sdst: u64,
 }
 
 impl Setup {
     fn random(row: &Row, random: &mut Rng) -> Self {
         let mut lab = Lab::new();
+        let lanes = random_lanes(random);
+        lab.set_lanes(lanes);
         let modes = Modes::random(random);
         lab.wave.mode = Mode(modes.bits());
         let pattern = |random: &mut Rng, ty: Ty| -> u64 {
@@ -62,14 +67,15 @@ impl Setup {
             values.push(v);
         }
         let scalar = pattern(random, row.shape.src[0]);
-        let (carry, vcc) = (random.u64(..), random.u64(..));
+        let (carry, vcc, sdst) = (random.u64(..), random.u64(..), random.u64(..));
         lab.set_mask(SCALAR, scalar);
         lab.set_mask(CARRY, carry);
         lab.set_mask(VCC, vcc);
-        lab.set_mask(SDST, random.u64(..));
+        lab.set_mask(SDST, sdst);
         let exec = if random.usize(..3) == 0 { u64::MAX } else { random.u64(..) | random.u64(..) };
+        let exec = exec & u64::MAX >> (64 - lanes);
         lab.wave.exec = exec;
-        Self { lab, modes, values, wide, scalar, old, exec, carry, vcc }
+        Self { lab, lanes, modes, values, wide, scalar, old, exec, carry, vcc, sdst }
     }
 
     fn destination(&self, lane: usize) -> u128 {
@@ -376,7 +382,11 @@ fn verify(setup: &Setup, form: &Form, row: &Row, model: &Model) -> Result<(), St
     let named = form.encoding == Encoding::E64 || form.scalar_destination && form.encoding == Encoding::Sdwa;
     let sdst = setup.lab.mask(if named { SDST } else { VCC });
     let masked = row.shape.sdst != Ty::No;
-    for lane in 0..64 {
+    if setup.lanes == 32 && sdst >> 32 != (if named { setup.sdst } else { setup.vcc }) >> 32 {
+        return Err("the register behind a mask of 32 lanes is written".into());
+    }
+    let sdst = sdst & u64::MAX >> (64 - setup.lanes);
+    for lane in 0..setup.lanes as usize {
         let live = setup.exec >> lane & 1 != 0;
         let written = live && (form.encoding != Encoding::Dpp || form.dpp(lane, setup.exec).0);
         let (old, got) = (setup.old[lane], setup.destination(lane));
