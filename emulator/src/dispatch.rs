@@ -33,12 +33,13 @@ use crate::{
     },
     workgroup::{LDS_GRANULE, Resources, Watches},
 };
-use loader::KernelDescriptor;
+use loader::{KernelDescriptor, Processor};
 use registers::Registers;
 
 /// Work-items per workgroup.
 const MAX_WORKGROUP: u32 = 1024;
-/// Bytes of scratch per wave: 13 bits in units of 1 KiB (COMPUTE_TMPRING_SIZE on GFX9).
+/// Bytes of scratch per wave of 64 lanes: 13 bits in units of 1 KiB (COMPUTE_TMPRING_SIZE on GFX9). Waves of 32 lanes have half
+/// of it, so that a work-item can have as much on every card.
 const MAX_SCRATCH: u64 = 8191 * 1024;
 
 /// What a dispatch needs to know of its device.
@@ -107,12 +108,12 @@ impl Dispatch {
         if launch.group_bytes > most {
             return Err(LaunchError::GroupSegment { bytes: launch.group_bytes, most });
         }
-        let scratch = (u64::from(launch.private_bytes) * 64).next_multiple_of(1024);
-        if scratch > MAX_SCRATCH {
+        if (u64::from(launch.private_bytes) * 64).next_multiple_of(1024) > MAX_SCRATCH {
             return Err(LaunchError::PrivateSegment { bytes: launch.private_bytes });
         }
         let memory = environment.surroundings.map.snapshot();
         let descriptor = descriptor(&memory, launch.kernel_object)?;
+        let lanes = lanes(&descriptor, environment.target);
         let entry = launch.kernel_object.wrapping_add_signed(descriptor.entry_byte_offset);
         if code::find(&environment.code, entry).is_none_or(|c| c.target() != environment.target) {
             return Err(LaunchError::Entry { address: entry });
@@ -121,12 +122,12 @@ impl Dispatch {
         let total = groups.iter().try_fold(1u64, |n, &g| n.checked_mul(u64::from(g)));
         let total = total.ok_or(LaunchError::GridSize)?;
         Ok(Self {
-            registers: Registers::new(&descriptor, &launch, environment.target, entry, items.div_ceil(64)),
+            registers: Registers::new(&descriptor, &launch, environment.target, entry, items.div_ceil(lanes)),
             resources: Resources {
                 target: environment.target,
+                lanes,
                 lds_bytes: launch.group_bytes.next_multiple_of(LDS_GRANULE),
-                // CAST: at most MAX_SCRATCH.
-                scratch_bytes: scratch as u32,
+                scratch_bytes: (launch.private_bytes * lanes).next_multiple_of(1024),
                 surroundings: environment.surroundings.clone(),
                 memory,
                 origin: None,
@@ -140,7 +141,7 @@ impl Dispatch {
             code: environment.code.clone(),
             units: Arc::clone(&environment.units),
             dies: environment.dies.max(1),
-            is_split: descriptor.tg_split(),
+            is_split: !environment.target.is_rdna() && descriptor.tg_split(),
             residency: Arc::clone(&environment.residency),
             timetable: None,
             next: AtomicU64::new(0),
@@ -181,7 +182,8 @@ impl Dispatch {
         self.resources.watches = watches;
         if watches.races.bounds {
             // No more than was asked for, so that what is beyond that is refused.
-            self.resources.scratch_bytes = self.launch.private_bytes.next_multiple_of(4) * 64;
+            self.resources.scratch_bytes =
+                self.launch.private_bytes.next_multiple_of(4) * self.resources.lanes;
         }
         self
     }
@@ -226,7 +228,7 @@ impl Dispatch {
 
     /// Waves of a whole workgroup.
     pub fn waves_per_workgroup(&self) -> u32 {
-        self.launch.workgroup.iter().map(|&n| u32::from(n)).product::<u32>().div_ceil(64)
+        self.launch.workgroup.iter().map(|&n| u32::from(n)).product::<u32>().div_ceil(self.resources.lanes)
     }
 
     /// Whether every workgroup is done or given up; then no thread touches memory on its behalf any more.
@@ -342,7 +344,13 @@ impl Dispatch {
         let position = self.position(id);
         let UnitPlace { die, engine, unit } = self.place(unit);
         wave.die = die.unwrap_or(0);
-        wave.hardware_id = number & 0xf | (number & 3) << 4 | unit << 8 | engine << 13;
+        wave.hardware_id = if self.resources.target.is_rdna() {
+            // A workgroup processor has two units with two SIMDs each.
+            let simd = (unit & 1) << 1 | number & 1;
+            number & 0x1f | simd << 8 | (unit >> 1) << 10 | engine << 18
+        } else {
+            number & 0xf | (number & 3) << 4 | unit << 8 | engine << 13
+        };
         self.registers.fill(wave, position, self.extent(position), number);
     }
 
@@ -352,6 +360,11 @@ impl Dispatch {
         // Losing the race is fine: one fault is enough.
         let _ = self.fault.set(full);
     }
+}
+
+/// Lanes of the waves of a kernel.
+fn lanes(kernel: &KernelDescriptor, target: Target) -> u32 {
+    Processor::from_name(target.name()).map_or(64, |processor| kernel.lanes(processor))
 }
 
 /// Greatest common divisor.

@@ -81,7 +81,7 @@ impl Workgroup {
         let base = lds.as_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast::<u8>());
         let map = &resources.surroundings.map;
         let view = resources.origin.map(|origin| Arc::new(View::new(Arc::clone(map), origin)));
-        let writes_through = resources.target == Target::Gfx90a;
+        let writes_through = !resources.target.is_gfx940();
         let group = (resources.watches.races != RaceWatch::default())
             .then(|| Arc::new(Group::new(id, waves, resources.group_bytes)));
         let lds_shadow = resources
@@ -91,6 +91,7 @@ impl Workgroup {
         let mut slots = pool.lists.pop().unwrap_or_default();
         for number in 0..waves {
             let mut wave = pool.wave(resources);
+            wave.set_lanes(resources.lanes);
             wave.lds = base;
             wave.lds_size = resources.lds_bytes;
             let scratch = match resources.scratch_bytes {
@@ -124,7 +125,9 @@ impl Workgroup {
             match lds_shadow.as_ref().zip(resources.notes.as_ref()) {
                 Some((lds, notes)) => {
                     let uninit = wave.uninit.get_or_insert_default();
-                    uninit.begin((id, number), resources.scratch_bytes, lds, &notes.uninit);
+                    // What is known of a lane's stack has its place among 64, however many there are.
+                    let scratch = resources.scratch_bytes / resources.lanes * 64;
+                    uninit.begin((id, number), scratch, lds, &notes.uninit);
                 }
                 None => wave.uninit = None,
             }
@@ -276,6 +279,8 @@ pub(crate) struct Watches {
 #[derive(Clone)]
 pub(crate) struct Resources {
     pub target: Target,
+    /// Lanes of a wave: 32 or 64.
+    pub lanes: u32,
     /// Bytes, a multiple of the granule.
     pub lds_bytes: u32,
     /// Bytes per wave, a multiple of 256.

@@ -25,7 +25,8 @@ pub struct Denormals {
 /// A kernel descriptor: what the packet processor reads to start a wavefront.
 ///
 /// 64 bytes at a multiple of 64, under the symbol `<kernel>.kd` (LLVM AMDGPUUsage, "Kernel Descriptor").
-/// Register words keep the names `COMPUTE_PGM_RSRC1` to `3`; their accessors are those of GFX9.
+/// Register words keep the names `COMPUTE_PGM_RSRC1` to `3`. What an accessor reads means something else, or nothing, on
+/// generations that its comment leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelDescriptor {
     /// Bytes of group memory (LDS) that the code allocates statically.
@@ -95,15 +96,28 @@ impl KernelDescriptor {
         }
     }
 
-    /// Vector registers that a wavefront of 64 gets on `processor`, accumulation registers included.
+    /// Vector registers that a wavefront asks for on `processor`, accumulation registers included.
     ///
-    /// The unit of allocation is 8 where both kinds share one file, 4 on older GFX9.
+    /// They are counted in eights where both kinds share one file and for wavefronts of 32 lanes, else in fours.
     pub fn allocated_vgprs(&self, processor: Processor) -> u32 {
-        let unit = if processor.has_unified_registers() { 8 } else { 4 };
-        (field(self.rsrc1, 0, 6) + 1) * unit
+        self.granulated_vgprs() * self.vgpr_unit(processor)
     }
 
-    /// Granulated count of scalar registers, as encoded.
+    /// How many units of vector registers a wavefront asks for.
+    pub fn granulated_vgprs(&self) -> u32 {
+        field(self.rsrc1, 0, 6) + 1
+    }
+
+    fn vgpr_unit(&self, processor: Processor) -> u32 {
+        if processor.has_unified_registers() || self.lanes(processor) == 32 { 8 } else { 4 }
+    }
+
+    /// Lanes of a wavefront: 32 where the kernel asks for that and `processor` has both kinds, else 64.
+    pub fn lanes(&self, processor: Processor) -> u32 {
+        if processor.has_narrow_wavefronts() && bit(self.properties.into(), 10) { 32 } else { 64 }
+    }
+
+    /// Granulated count of scalar registers, as encoded; GFX10 and later give every wavefront all.
     pub fn granulated_sgprs(&self) -> u32 {
         field(self.rsrc1, 6, 4)
     }
@@ -133,12 +147,12 @@ impl KernelDescriptor {
         field(self.rsrc1, 12, 8)
     }
 
-    /// Whether clamping turns NaN into zero.
+    /// Whether clamping turns NaN into zero (GFX11 and earlier; later it always does).
     pub fn dx10_clamp(&self) -> bool {
         bit(self.rsrc1, 21)
     }
 
-    /// Whether minimum and maximum quiet signalling NaNs as IEEE 754-2008 wants.
+    /// Whether minimum and maximum quiet signalling NaNs as IEEE 754-2008 wants (GFX11 and earlier).
     pub fn ieee_mode(&self) -> bool {
         bit(self.rsrc1, 23)
     }
@@ -146,6 +160,21 @@ impl KernelDescriptor {
     /// Whether half-precision overflow clamps to the largest finite number.
     pub fn fp16_overflow_clamps(&self) -> bool {
         bit(self.rsrc1, 26)
+    }
+
+    /// Whether the two compute units of a workgroup processor share a workgroup's wavefronts (GFX10 and later).
+    pub fn wgp_mode(&self) -> bool {
+        bit(self.rsrc1, 29)
+    }
+
+    /// Whether loads, and stores among themselves, return in order (GFX10 and later).
+    pub fn mem_ordered(&self) -> bool {
+        bit(self.rsrc1, 30)
+    }
+
+    /// Whether the oldest wavefront goes first (GFX10 and later).
+    pub fn forward_progress(&self) -> bool {
+        bit(self.rsrc1, 31)
     }
 
     /// Whether the kernel uses private memory: its wavefronts get scratch and what they need to address it.
@@ -224,11 +253,6 @@ impl KernelDescriptor {
         bit(self.properties.into(), 6)
     }
 
-    /// Whether wavefronts have 32 lanes (GFX10 and later).
-    pub fn wavefront_size_32(&self) -> bool {
-        bit(self.properties.into(), 10)
-    }
-
     /// Whether the stack may grow beyond [`private_segment_fixed_size`](Self::private_segment_fixed_size).
     pub fn uses_dynamic_stack(&self) -> bool {
         bit(self.properties.into(), 11)
@@ -281,7 +305,32 @@ mod tests {
         assert_eq!((d.workitem_id_dimensions(), d.exceptions()), (2, 0x55));
         assert!(d.sgpr_private_segment_buffer() && d.sgpr_kernarg_segment_ptr() && d.uses_dynamic_stack());
         assert!(!d.sgpr_dispatch_ptr() && !d.sgpr_queue_ptr() && !d.sgpr_dispatch_id());
-        assert!(!d.sgpr_flat_scratch_init() && !d.sgpr_private_segment_size() && !d.wavefront_size_32());
+        assert!(!d.sgpr_flat_scratch_init() && !d.sgpr_private_segment_size());
         assert_eq!(d.preloaded_kernargs(), (4, 2));
+        assert!(!d.wgp_mode() && !d.mem_ordered() && !d.forward_progress());
+    }
+
+    #[test]
+    fn wavefronts_of_rdna_have_the_lanes_that_the_kernel_asks_for() {
+        let descriptor = |properties: u16| {
+            let mut bytes = [0u8; 64];
+            bytes[48..52].copy_from_slice(&(5u32 | 7 << 29).to_le_bytes());
+            bytes[56..58].copy_from_slice(&properties.to_le_bytes());
+            KernelDescriptor::from_bytes(&bytes)
+        };
+        let (wide, narrow) = (descriptor(0), descriptor(1 << 10));
+        for (name, lanes, vgprs) in
+            [("gfx90a", 64, 48), ("gfx1030", 32, 48), ("gfx1201", 32, 48), ("gfx11-generic", 32, 48)]
+        {
+            let processor = Processor::from_name(name).unwrap();
+            assert_eq!(
+                (narrow.lanes(processor), narrow.allocated_vgprs(processor)),
+                (lanes, vgprs),
+                "{name}"
+            );
+            assert_eq!(wide.lanes(processor), 64, "{name}");
+        }
+        assert_eq!(wide.allocated_vgprs(Processor::from_name("gfx1100").unwrap()), 24);
+        assert!(wide.wgp_mode() && wide.mem_ordered() && wide.forward_progress());
     }
 }

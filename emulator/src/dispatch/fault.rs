@@ -42,7 +42,7 @@ impl DispatchFault {
         };
         let workitem = fault.kind.lane().map(|lane| {
             let [x, y, _] = dispatch.extent(workgroup);
-            let flat = wave * 64 + u32::from(lane);
+            let flat = wave * dispatch.resources.lanes + u32::from(lane);
             [flat % x, flat / x % y, flat / (x * y)]
         });
         Self {

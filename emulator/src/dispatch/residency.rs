@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Waves of the largest workgroup, for which every compute unit has room.
-const LARGEST: u32 = super::MAX_WORKGROUP / 64;
+/// Waves of the largest workgroup, of 32 lanes, for which every compute unit has room.
+const LARGEST: u32 = super::MAX_WORKGROUP / 32;
 
 /// The places of one unit that are taken. In a cache line of its own: threads take places of different units.
 #[derive(Debug, Default)]
@@ -72,6 +72,6 @@ mod tests {
 
     #[test]
     fn the_largest_workgroup_always_fits() {
-        assert_eq!(Residency::new(1, 1).take(&[0], 16, 0), Some(0));
+        assert_eq!(Residency::new(1, 1).take(&[0], 32, 0), Some(0));
     }
 }

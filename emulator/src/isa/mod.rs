@@ -36,4 +36,4 @@ pub mod table;
 pub use decode::{DecodeError, DecodeErrorKind, decode, decode_all};
 pub use disasm::disassemble;
 pub use inst::{Inst, Mods, Operand, Scales, Variant};
-pub use row::{Family, Flow, Row, Shape, Target, Targets, Ty, flag};
+pub use row::{Family, Flow, Generation, Row, Shape, Target, Targets, Ty, flag};

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     convergence::Converging,
-    isa::{Flow, Inst, Target},
+    isa::{Flow, Generation, Inst, Target},
     memory::{Snapshot, coherence::View},
     race::Racing,
     touched::Notes,
@@ -36,6 +36,32 @@ impl Mode {
     /// Lowest bit of the control stack's depth (`s_cbranch_g_fork`).
     const CSP_SHIFT: u32 = 29;
 
+    /// Clamping turns NaN into 0.
+    pub(crate) const DX10_CLAMP: u32 = 1 << 8;
+    /// Minimum and maximum quiet signalling NaNs.
+    pub(crate) const IEEE: u32 = 1 << 9;
+
+    /// The register with what a target has of it: VGPR indexing, skipping and forks are GFX9's. On GFX12 clamping always
+    /// turns NaN into 0, and there is no IEEE mode, without bits that say so.
+    pub const fn of(target: Target, bits: u32) -> Self {
+        match target.generation() {
+            Generation::Gfx9 => Self(bits),
+            Generation::Gfx10 | Generation::Gfx11 => Self(bits & !Self::OF_GFX9),
+            Generation::Gfx12 => Self(bits & !(Self::OF_GFX9 | Self::IEEE) | Self::DX10_CLAMP),
+        }
+    }
+
+    /// What a program on a target reads.
+    pub const fn read(self, target: Target) -> u32 {
+        match target.generation() {
+            Generation::Gfx12 => self.0 & !Self::DX10_CLAMP,
+            _ => self.0,
+        }
+    }
+
+    /// Bits that later generations do not have, or have for what the emulator does not model.
+    const OF_GFX9: u32 = Self::GPR_INDEX | Self::VSKIP | 7 << Self::CSP_SHIFT;
+
     /// 0 nearest even, 1 +inf, 2 -inf, 3 zero.
     pub const fn round32(self) -> u32 {
         self.0 & 3
@@ -54,11 +80,11 @@ impl Mode {
     }
     /// Clamping turns NaN into 0.
     pub const fn dx10_clamp(self) -> bool {
-        self.0 & (1 << 8) != 0
+        self.0 & Self::DX10_CLAMP != 0
     }
     /// Minimum and maximum quiet signalling NaNs, output modifiers are ignored.
     pub const fn ieee(self) -> bool {
-        self.0 & (1 << 9) != 0
+        self.0 & Self::IEEE != 0
     }
     /// Half-precision overflow clamps to the largest finite value (also in conversions to fp8).
     pub const fn fp16_overflow(self) -> bool {
@@ -112,7 +138,7 @@ pub struct Wave {
     pub lds: *mut u8,
     /// Bytes of LDS.
     pub lds_size: u32,
-    /// Backing of this wave's scratch, `scratch_stride` bytes (swizzled: 64 lanes x dwords).
+    /// Backing of this wave's scratch, `scratch_stride` bytes (swizzled: lanes x dwords).
     pub scratch: u64,
     /// Bytes of scratch, all lanes together.
     pub scratch_stride: u32,
@@ -128,7 +154,7 @@ pub struct Wave {
     pub surroundings: Surroundings,
     /// Room for copies of operands that cannot be used where they lie: three sources and a result.
     pub(super) rooms: [[Vector; 2]; 4],
-    /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
+    /// Where it runs: HW_ID, or HW_ID1 on RDNA.
     pub hardware_id: u32,
     /// The die that it runs on, for XCC_ID.
     pub die: u32,

@@ -144,6 +144,11 @@ impl Processor {
         Some((Self::from_mach(family.mach)?, family.since))
     }
 
+    /// Whether wavefronts can have 32 lanes, as a kernel says: GFX10 and later.
+    pub fn has_narrow_wavefronts(self) -> bool {
+        ["gfx10", "gfx11", "gfx12"].iter().any(|generation| self.name().starts_with(generation))
+    }
+
     /// Whether vector and accumulation registers are one file, allocated in blocks of 8 (gfx90a and later
     /// CDNA).
     pub fn has_unified_registers(self) -> bool {
@@ -182,6 +187,19 @@ mod tests {
             .map(Processor::name)
             .collect();
         assert_eq!(members, ["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"]);
+    }
+
+    #[test]
+    fn wavefronts_are_narrow_from_gfx10_on() {
+        for p in Processor::all().filter(|p| p.generic().is_some()) {
+            let (generic, _) = p.generic().unwrap();
+            let is_gfx9 = matches!(generic.mach(), GFX9 | GFX9_4);
+            assert_eq!(
+                (p.has_narrow_wavefronts(), generic.has_narrow_wavefronts()),
+                (!is_gfx9, !is_gfx9),
+                "{p}"
+            );
+        }
     }
 
     #[test]

@@ -83,7 +83,13 @@ fn generic_code_runs_on_its_family_from_the_version_that_knows_the_member() {
         ("gfx9-4-generic", "gfx942:sramecc+:xnack-", 0, false),
         ("gfx9-4-generic:sramecc-", "gfx950:sramecc+:xnack-", 1, false),
         ("gfx9-4-generic", "gfx940:sramecc+:xnack-", 1, false),
+        ("gfx10-3-generic", "gfx1030", 1, true),
+        ("gfx10-1-generic", "gfx1030", 1, false),
+        ("gfx11-generic", "gfx1100", 1, true),
+        ("gfx11-generic", "gfx1030", 1, false),
         ("gfx11-generic", "gfx1151", 1, true),
+        ("gfx12-generic", "gfx1151", 1, false),
+        ("gfx12-generic", "gfx1200", 1, true),
         ("gfx12-generic", "gfx1201", 1, true),
         ("gfx12-generic", "gfx1250:xnack-", 1, false),
     ] {

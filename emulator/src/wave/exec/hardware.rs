@@ -1,6 +1,10 @@
-//! The hardware registers of `s_getreg` and `s_setreg` (MI200 ISA, 5.8).
+//! The hardware registers of `s_getreg` and `s_setreg` (MI200 ISA, 5.8; RDNA2 to RDNA4 ISA, S_GETREG_B32).
 
-use crate::wave::{Mode, Wave};
+use super::clock;
+use crate::{
+    isa::Generation,
+    wave::{Mode, Wave},
+};
 
 const MODE: u8 = 1;
 const STATUS: u8 = 2;
@@ -10,6 +14,13 @@ const GPR_ALLOC: u8 = 5;
 const LDS_ALLOC: u8 = 6;
 const SH_MEM_BASES: u8 = 15;
 const XCC_ID: u8 = 20;
+/// On RDNA: the base of the wave's scratch.
+const FLAT_SCRATCH_LO: u8 = 20;
+const FLAT_SCRATCH_HI: u8 = 21;
+const HW_ID1: u8 = 23;
+/// The 20 low bits of a counter, on GFX12 32 of 64.
+const SHADER_CYCLES: u8 = 29;
+const SHADER_CYCLES_HI: u8 = 30;
 
 /// STATUS.VALID: the wave runs.
 const VALID: u32 = 1 << 16;
@@ -51,14 +62,15 @@ impl Field {
 /// IB_STS reads 0 because nothing is outstanding. The trap handler's registers read 0 in user code, as do reserved
 /// ones.
 pub fn read(w: &Wave, register: u8) -> u32 {
+    let generation = w.target.generation();
     match register {
-        MODE => w.mode.0,
+        MODE => w.mode.read(w.target),
         STATUS => {
             let helpers = u32::from(w.scc) | u32::from(w.exec == 0) << 9 | u32::from(w.vcc() == 0) << 10;
             helpers | w.status | VALID
         }
-        TRAPSTS => w.trap_status,
-        HW_ID => w.hardware_id,
+        TRAPSTS if generation < Generation::Gfx12 => w.trap_status,
+        HW_ID if generation == Generation::Gfx9 => w.hardware_id,
         XCC_ID if w.target.is_gfx940() => w.die,
         GPR_ALLOC => w.allocation,
         // LDS_SIZE in units of 64 dwords.
@@ -68,15 +80,24 @@ pub fn read(w: &Wave, register: u8) -> u32 {
             let a = w.surroundings.apertures;
             ((a.shared >> 48) as u32) << 16 | (a.private >> 48) as u32 & 0xffff
         }
+        _ if generation == Generation::Gfx9 => 0,
+        FLAT_SCRATCH_LO => w.scratch as u32,
+        FLAT_SCRATCH_HI => (w.scratch >> 32) as u32,
+        HW_ID1 => w.hardware_id,
+        SHADER_CYCLES if generation == Generation::Gfx12 => clock::nanoseconds() as u32,
+        SHADER_CYCLES_HI if generation == Generation::Gfx12 => (clock::nanoseconds() >> 32) as u32,
+        SHADER_CYCLES => clock::nanoseconds() as u32 & 0xf_ffff,
+        // HW_ID2 says which queue and which workgroup slot it is: the first.
         _ => 0,
     }
 }
 
-/// Writes a register; only MODE and TRAPSTS can be written.
+/// Writes a register; only MODE and TRAPSTS can be written. FLAT_SCRATCH, which a kernel of GFX10 writes, is where the wave's
+/// scratch is in any case.
 pub fn write(w: &mut Wave, register: u8, value: u32) {
     match register {
-        MODE => w.mode = Mode(value),
-        TRAPSTS => w.trap_status = value,
+        MODE => w.mode = Mode::of(w.target, value),
+        TRAPSTS if w.target.generation() < Generation::Gfx12 => w.trap_status = value,
         _ => {}
     }
 }
@@ -84,4 +105,36 @@ pub fn write(w: &mut Wave, register: u8, value: u32) {
 /// Sets STATUS.USER_PRIO.
 pub fn set_priority(w: &mut Wave, priority: u32) {
     w.status = w.status & !(3 << PRIORITY_SHIFT) | (priority & 3) << PRIORITY_SHIFT;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        isa::Target,
+        wave::{Apertures, Deaf, Surroundings},
+    };
+
+    #[test]
+    fn generations_have_registers_of_their_own() {
+        for target in Target::ALL {
+            let surroundings =
+                Surroundings { map: Arc::default(), apertures: Apertures::default(), host: Arc::new(Deaf) };
+            let mut wave = Wave::new(target, surroundings);
+            (wave.hardware_id, wave.die, wave.scratch) = (0x1234, 3, 0x7_0000_0100);
+            let is_rdna = target.is_rdna();
+            let where_it_runs = [HW_ID, HW_ID1].map(|register| read(&wave, register));
+            assert_eq!(where_it_runs, if is_rdna { [0, 0x1234] } else { [0x1234, 0] }, "{target:?}");
+            let scratch = [FLAT_SCRATCH_LO, FLAT_SCRATCH_HI].map(|register| read(&wave, register));
+            let die = if target.is_gfx940() { 3 } else { 0 };
+            assert_eq!(scratch, if is_rdna { [0x100, 7] } else { [die, 0] }, "{target:?}");
+            assert_eq!(read(&wave, SHADER_CYCLES) != 0, is_rdna, "{target:?}");
+            // Skipping of vector instructions is GFX9's; rounding is all generations'.
+            write(&mut wave, MODE, Mode::VSKIP | 5);
+            assert_eq!((wave.mode.vskip(), wave.mode.round64()), (!is_rdna, 1), "{target:?}");
+            assert_eq!(read(&wave, MODE) & 0xff, 5, "{target:?}");
+        }
+    }
 }
