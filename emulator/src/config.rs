@@ -80,7 +80,10 @@ impl Default for Config {
 #[non_exhaustive]
 pub enum ConfigError {
     /// `AQLIPSE_EMULATE` names a device that does not exist.
-    #[error("AQLIPSE_EMULATE: {0:?} is no device (gfx90a, gfx942 and gfx950 are, as is 2xgfx942)")]
+    #[error(
+        "AQLIPSE_EMULATE: {0:?} is no device ({names} are, as is 2xgfx942)",
+        names = Target::ALL.map(Target::name).join(", ")
+    )]
     Device(String),
     /// No device, or too many.
     #[error("AQLIPSE_EMULATE asks for {0} devices; 1 to {MAX_DEVICES} can be had")]
@@ -246,7 +249,7 @@ pub(crate) fn current() -> Result<Config, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::{Config, ConfigError};
-    use crate::isa::Target::{Gfx90a, Gfx942};
+    use crate::isa::Target::{self, Gfx90a, Gfx942};
 
     fn from(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
         Config::from_variables(|name| {
@@ -265,12 +268,16 @@ mod tests {
         let devices = |text| from(&[("AQLIPSE_EMULATE", text)]).map(|c| c.devices);
         assert_eq!(devices("gfx942"), Ok(vec![Gfx942]));
         assert_eq!(devices("2xgfx942, gfx90a"), Ok(vec![Gfx942, Gfx942, Gfx90a]));
+        for target in Target::ALL {
+            assert_eq!(devices(target.name()), Ok(vec![target]));
+        }
     }
 
     #[test]
     fn nonsense_is_refused_with_its_name() {
         let error = |text| from(&[("AQLIPSE_EMULATE", text)]).unwrap_err();
-        assert_eq!(error("gfx1100"), ConfigError::Device("gfx1100".to_owned()));
+        assert_eq!(error("gfx803"), ConfigError::Device("gfx803".to_owned()));
+        assert!(error("gfx803").to_string().contains("(gfx90a, gfx942, gfx950, gfx1030, "));
         assert_eq!(error("xgfx90a"), ConfigError::Device("xgfx90a".to_owned()));
         assert_eq!(error("0xgfx90a"), ConfigError::Count(0));
         assert_eq!(error("17xgfx90a"), ConfigError::Count(17));

@@ -1,6 +1,15 @@
 //! What each emulated card says about itself; one file per card, and no `if` on its name elsewhere.
 
 mod agent;
+mod gfx1030;
+mod gfx1100;
+mod gfx1101;
+mod gfx1102;
+mod gfx1103;
+mod gfx1150;
+mod gfx1151;
+mod gfx1200;
+mod gfx1201;
 mod gfx90a;
 mod gfx942;
 mod gfx950;
@@ -33,6 +42,10 @@ pub struct Card {
     pub asic_revision: u32,
     /// Family of the chip, as the driver numbers it.
     pub family_id: u32,
+    /// Whether it is a part of the processor, and its memory the host's.
+    pub is_apu: bool,
+    /// Lanes of a wavefront, of those that kernels can have the fewer.
+    pub wavefront: u32,
     /// Compute units offered by default.
     pub compute_units: u32,
     /// SIMD units per compute unit.
@@ -41,6 +54,8 @@ pub struct Card {
     pub waves_per_unit: u32,
     /// Shader engines.
     pub shader_engines: u32,
+    /// Shader arrays of an engine.
+    pub arrays_per_engine: u32,
     /// Accelerator dies.
     pub dies: u32,
     /// Copy engines that face the host.
@@ -86,7 +101,15 @@ pub fn card(target: Target) -> &'static Card {
         Target::Gfx90a => &gfx90a::MI210,
         Target::Gfx942 => &gfx942::MI300X,
         Target::Gfx950 => &gfx950::MI355X,
-        _ => &gfx90a::MI210,
+        Target::Gfx1030 => &gfx1030::RX_6900_XT,
+        Target::Gfx1100 => &gfx1100::RX_7900_XTX,
+        Target::Gfx1101 => &gfx1101::RX_7800_XT,
+        Target::Gfx1102 => &gfx1102::RX_7600,
+        Target::Gfx1103 => &gfx1103::RADEON_780M,
+        Target::Gfx1150 => &gfx1150::RADEON_890M,
+        Target::Gfx1151 => &gfx1151::RADEON_8060S,
+        Target::Gfx1200 => &gfx1200::RX_9060_XT,
+        Target::Gfx1201 => &gfx1201::RX_9070_XT,
     }
 }
 
@@ -108,10 +131,14 @@ mod tests {
 
     #[test]
     fn a_card_describes_the_target_that_it_is_listed_under() {
-        for target in Target::GFX9 {
+        for target in Target::ALL {
             let card = card(target);
             assert_eq!(card.target, target);
+            assert_eq!(card.name, target.name());
             assert!(card.isa.contains(card.name), "{} / {}", card.isa, card.name);
+            // RDNA retries no access, and says nothing of error correction.
+            assert_eq!(card.isa.ends_with(card.name), target.is_rdna(), "{}", card.isa);
+            assert_eq!(card.wavefront, if target.is_rdna() { 32 } else { 64 });
             assert!(card.product.len() < 64);
             // The times of a copy do not say whose engine it was.
             assert_eq!(card.timestamp_frequency, super::gfx90a::MI210.timestamp_frequency);

@@ -77,7 +77,7 @@ fn isa_handle(target: Target) -> hsa_isa_t {
 }
 
 fn isa_card(isa: hsa_isa_t) -> Option<&'static Card> {
-    Target::GFX9.into_iter().find(|t| isa_handle(*t) == isa).map(card)
+    Target::ALL.into_iter().find(|t| isa_handle(*t) == isa).map(card)
 }
 
 fn system_info(runtime: &Runtime, attribute: hsa_system_info_t) -> Option<Answer> {
@@ -234,7 +234,7 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
         HSA_AGENT_INFO_FEATURE => Answer::U32(HSA_AGENT_FEATURE_KERNEL_DISPATCH.0),
         HSA_AGENT_INFO_PROFILE => Answer::U32(HSA_PROFILE_BASE.0),
         HSA_AGENT_INFO_FAST_F16_OPERATION | COOPERATIVE_QUEUES => Answer::Bool(true),
-        HSA_AGENT_INFO_WAVEFRONT_SIZE => Answer::U32(64),
+        HSA_AGENT_INFO_WAVEFRONT_SIZE => Answer::U32(card.wavefront),
         HSA_AGENT_INFO_WORKGROUP_MAX_DIM => Answer::U16x3([MAX_WORKGROUP as u16; 3]),
         HSA_AGENT_INFO_WORKGROUP_MAX_SIZE => Answer::U32(MAX_WORKGROUP),
         HSA_AGENT_INFO_GRID_MAX_DIM => Answer::Dim3(hsa_dim3_t { x: u32::MAX, y: u32::MAX, z: u32::MAX }),
@@ -264,7 +264,13 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
         MAX_WAVES_PER_CU => Answer::U32(card.waves_per_unit),
         NUM_SIMDS_PER_CU => Answer::U32(card.simds_per_unit),
         NUM_SHADER_ENGINES => Answer::U32(card.shader_engines),
-        NUM_SHADER_ARRAYS_PER_SE => Answer::U32(1),
+        NUM_SHADER_ARRAYS_PER_SE => Answer::U32(card.arrays_per_engine),
+        MEMORY_PROPERTIES => {
+            // The header's name is the number of a bit, as its `hsa_flag_isset64` takes it.
+            let mut flags = vec![0; 8];
+            flags[0] = u8::from(card.is_apu) << HSA_AMD_MEMORY_PROPERTY_AGENT_IS_APU.0;
+            Answer::Bytes(flags)
+        }
         HDP_FLUSH => Answer::Pointers(device.flush_registers()?),
         UUID => Answer::Text(format!("GPU-{:012x}{:04x}", u64::from(card.chip_id), device.index), 21),
         // PCIe: the host's touch moves pages.
@@ -297,7 +303,7 @@ fn isa_info(card: &Card, xnack: bool, attribute: hsa_isa_info_t) -> Option<Answe
             Answer::Text(name, room)
         }
         HSA_ISA_INFO_CALL_CONVENTION_COUNT => Answer::U32(1),
-        HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONT_SIZE => Answer::U32(64),
+        HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONT_SIZE => Answer::U32(card.wavefront),
         HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONTS_PER_COMPUTE_UNIT => Answer::U32(card.waves_per_unit),
         // Two booleans each: small and large machine model; base and full profile.
         HSA_ISA_INFO_MACHINE_MODELS => Answer::Bytes(vec![0, 1]),

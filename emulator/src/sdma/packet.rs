@@ -1,4 +1,4 @@
-//! Packets of a copy engine's ring, in the format of GFX9's engines (SDMA 4.x).
+//! Packets of a copy engine's ring, in the format of GFX9's engines (SDMA 4.x), and what those of RDNA have beside it (5.x, 6.x).
 //!
 //! Opcodes and fields are those of the packet headers of AMD's kernel driver; ROCr writes the same. A packet has as
 //! many dwords as its opcode says; sizes are stored less one. Fields that would change what a packet does are refused
@@ -13,7 +13,7 @@ pub(super) struct Refused(pub(super) String);
 /// What a packet asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// Nothing: padding, and flushes of the host data path, of which there is none.
+    /// Nothing: padding, and flushes of the host data path and of caches, of which there are none.
     Nothing,
     /// As `memmove`.
     Copy { destination: u64, source: u64, bytes: u64 },
@@ -79,6 +79,8 @@ const POLL_REGMEM: u32 = 8;
 const ATOMIC: u32 = 10;
 const CONST_FILL: u32 = 11;
 const TIMESTAMP: u32 = 13;
+/// Writes caches back and empties them, before and behind copies of RDNA's engines.
+const GCR: u32 = 17;
 
 const COPY_LINEAR: u32 = 0;
 const COPY_LINEAR_SUB_WINDOW: u32 = 4;
@@ -160,7 +162,8 @@ pub(super) fn decode(
             let words = (0..count).map(|index| word(4 + index)).collect::<Result<_, _>>()?;
             Ok((Command::Write { destination: address(1)?, words }, 4 + count))
         }
-        (FENCE, 0) if flags == 0 => Ok((Command::Fence { address: address(1)?, value: word(3)? }, 4)),
+        // On RDNA the header says how the store is cached.
+        (FENCE, 0) if flags >> 3 == 0 => Ok((Command::Fence { address: address(1)?, value: word(3)? }, 4)),
         (TRAP, 0) if flags == 0 => Ok((Command::Trap { context: bits(word(1)?, 0, 28) }, 2)),
         (POLL_REGMEM, 0) if bits(header, 16, 10) == 0 && bits(header, 27, 1) == 0 => {
             let Some(comparison) = Comparison::numbered(bits(header, 28, 3)) else { return unknown() };
@@ -195,6 +198,7 @@ pub(super) fn decode(
             let count = u64::from(bytes >> size) + 1;
             Ok((Command::Fill { destination, value, unit: 1 << size, count }, 5))
         }
+        (GCR, 0) if flags == 0 => word(4).map(|_| (Command::Nothing, 5)),
         (TIMESTAMP, TIMESTAMP_GET_GLOBAL) if flags == 0 => {
             Ok((Command::Timestamp { address: address(1)? }, 3))
         }
@@ -218,6 +222,9 @@ mod tests {
         assert_eq!(decoded(&[1, 15, 0, 2, 3, 4, 5]), Ok((copy, 7)));
         let fence = Command::Fence { address: 0x2_0000_0010, value: 7 };
         assert_eq!(decoded(&[5, 0x10, 2, 7]), Ok((fence, 4)));
+        assert_eq!(decoded(&[5 | 3 << 16, 0x10, 2, 7]), decoded(&[5, 0x10, 2, 7]));
+        assert_eq!(decoded(&[17, 0, 0x8000_0000, 0, 0]), Ok((Command::Nothing, 5)));
+        assert!(decoded(&[17, 0, 0, 0]).is_err());
         assert_eq!(decoded(&[6, 0xf000_0123]), Ok((Command::Trap { context: 0x123 }, 2)));
         let poll = Command::Poll { address: 0x10, mask: 0xff, comparison: Comparison::Equal, reference: 3 };
         assert_eq!(decoded(&[8 | 3 << 28 | 1 << 31, 0x10, 0, 3, 0xff, 0xfff << 16 | 4]), Ok((poll, 6)));

@@ -55,8 +55,17 @@ pub fn device_v4(source: &str, target: Target, level: Level) -> Option<Vec<u8>> 
     versioned(source, target, level, 4)
 }
 
+/// A code object for an architecture that is no card's, of a version of the format.
+pub fn device_for(source: &str, arch: &str, version: u32) -> Option<Vec<u8>> {
+    built(source, arch, Level::O2, version)
+}
+
 fn versioned(source: &str, target: Target, level: Level, version: u32) -> Option<Vec<u8>> {
-    let arch = format!("--offload-arch={}", target.name());
+    built(source, target.name(), level, version)
+}
+
+fn built(source: &str, arch: &str, level: Level, version: u32) -> Option<Vec<u8>> {
+    let arch = format!("--offload-arch={arch}");
     let version = format!("-mcode-object-version={version}");
     let flags = [
         "-x",

@@ -12,7 +12,7 @@ mod compile;
 mod device;
 mod native;
 
-pub use compile::{Level, device as code_object, device_v4 as code_object_v4};
+pub use compile::{Level, device as code_object, device_for as code_object_for, device_v4 as code_object_v4};
 pub use device::{Kernel, input, output, value};
 pub use native::{Native, compare, native};
 

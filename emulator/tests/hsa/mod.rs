@@ -1,6 +1,7 @@
 //! The emulator as programs see it: through the HSA function table.
 
 mod branches;
+mod cards;
 mod coherence;
 mod copies;
 mod discrete;

@@ -197,7 +197,7 @@ fn describe(index: u32, device: &Figures) -> HsaNodeProperties {
             | field(CAPABILITY_ASIC_REVISION, card.asic_revision),
         MaxWavesPerSIMD: card.waves_per_unit / card.simds_per_unit,
         LDSSizeInKB: card.group_memory >> 10,
-        WaveFrontSize: 64,
+        WaveFrontSize: card.wavefront,
         NumShaderBanks: engines,
         NumArrays: 1,
         NumCUPerArray: device.compute_units.div_ceil(engines),
