@@ -153,7 +153,7 @@ struct WordStep {
 SINGLE word_steps(u64 count) {
   auto steps = (const __attribute__((address_space(4))) WordStep *)(
       (const __attribute__((address_space(4))) u8 *)__builtin_amdgcn_kernarg_segment_ptr() + sizeof(count));
-  for (u64 i = 0; i < count; i++) {
+  for (u32 i = 0; i < count; i++) {
     if (steps[i].action == 4)
       write_word(steps[i].at, steps[i].value, steps[i].wide);
     else

@@ -52,6 +52,13 @@ static inline bool exchange_word(u64 at, u32 from, u32 to) {
                                             __MEMORY_SCOPE_SYSTEM);
 }
 
+// Lanes of a wave.
+#ifdef __GFX9__
+constexpr u32 kLanes = 64;
+#else
+constexpr u32 kLanes = 32;
+#endif
+
 static inline void publish(const Run run, u32 lane) {
   for (u64 done = 0; done < run.count;) {
     const u64 write = uniform(load(run.write_index));
@@ -66,7 +73,7 @@ static inline void publish(const Run run, u32 lane) {
     }
     if (lane == 0)
       __scoped_atomic_fetch_add((GLOBAL u64 *)run.write_index, part, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
-    for (u64 i = lane; i < part; i += 64) {
+    for (u64 i = lane; i < part; i += kLanes) {
       auto from = (const GLOBAL Quad *)(run.packets + (done + i) * 64);
       auto to = (GLOBAL Quad *)(run.ring + ((write + i) & (run.slots - 1)) * 64);
       const Quad first = from[0], second = from[1], third = from[2], fourth = from[3];
@@ -78,7 +85,7 @@ static inline void publish(const Run run, u32 lane) {
     }
     // ORDER: release. Whoever sees a header sees the packet: all of them are whole before the first header is stored.
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "");
-    for (u64 i = lane; i < part; i += 64) {
+    for (u64 i = lane; i < part; i += kLanes) {
       auto from = (const GLOBAL u32 *)(run.packets + (done + i) * 64);
       auto to = (GLOBAL u32 *)(run.ring + ((write + i) & (run.slots - 1)) * 64);
       __scoped_atomic_store_n(to, *from, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
@@ -91,18 +98,20 @@ static inline void publish(const Run run, u32 lane) {
   }
 }
 
-// Publishes a graph's packets; one wave. Waits for an earlier launch of the graph to end first, unless whoever launches it
-// has `claimed` it: has found that none is in flight and stored that one is.
+// Publishes a graph's packets; one wave, and 64 work-items: where a wave has fewer lanes, the others end at once. Waits for
+// an earlier launch of the graph to end first, unless whoever launches it has `claimed` it: has found that none is in
+// flight and stored that one is.
 extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(64, 64))) void launch_graph(const GLOBAL Graph *graph,
                                                                                                u32 claimed) {
   const u32 lane = __builtin_amdgcn_workitem_id_x();
+  if (kLanes < 64 && lane >= kLanes) return;
   const Graph own = *graph;
   if (lane == 0) {
     while (!claimed && !exchange(own.end, 0, 1)) __builtin_amdgcn_s_sleep(16);
     while (!exchange_word(own.lock, 0, 1)) __builtin_amdgcn_s_sleep(4);
   }
   __builtin_amdgcn_wave_barrier();
-  for (u32 i = lane; i < own.signal_count; i += 64) {
+  for (u32 i = lane; i < own.signal_count; i += kLanes) {
     auto value = (GLOBAL u64 *)((const GLOBAL u64 *)own.signals)[i];
     __scoped_atomic_store_n(value, 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
   }

@@ -33,10 +33,11 @@ use crate::{
 };
 
 /// The code objects that `cargo xtask kernels` builds.
-const OBJECTS: [&[u8]; 3] = [
+const OBJECTS: [&[u8]; 4] = [
     include_bytes!("../kernels/cooperative.gfx90a.co"),
-    include_bytes!("../kernels/cooperative.gfx942.co"),
     include_bytes!("../kernels/cooperative.gfx9-4-generic.co"),
+    include_bytes!("../kernels/cooperative.gfx10-3-generic.co"),
+    include_bytes!("../kernels/cooperative.gfx11-generic.co"),
 ];
 
 /// Bytes of [`GridInfo::words`].

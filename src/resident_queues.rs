@@ -18,11 +18,13 @@ use crate::{
 };
 
 /// The code objects that `cargo xtask kernels` builds, most specific targets first.
-const OBJECTS: [&[u8]; 4] = [
+const OBJECTS: [&[u8]; 6] = [
     include_bytes!("../kernels/launcher.gfx90a.co"),
-    include_bytes!("../kernels/launcher.gfx942.co"),
     include_bytes!("../kernels/launcher.gfx9-4-generic.co"),
     include_bytes!("../kernels/launcher.gfx9-generic.co"),
+    include_bytes!("../kernels/launcher.gfx10-3-generic.co"),
+    include_bytes!("../kernels/launcher.gfx11-generic.co"),
+    include_bytes!("../kernels/launcher.gfx12-generic.co"),
 ];
 
 /// Bytes of a lock: a cache line, which nothing else shares.

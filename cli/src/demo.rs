@@ -12,11 +12,14 @@ use serde_json::{Value, json};
 use super::info::backend;
 
 /// Device code of the demo and the benchmark.
-pub const OBJECTS: [&[u8]; 4] = [
+pub const OBJECTS: [&[u8]; 7] = [
     include_bytes!("../../kernels/demo.gfx90a.co"),
     include_bytes!("../../kernels/demo.gfx942.co"),
     include_bytes!("../../kernels/demo.gfx9-4-generic.co"),
     include_bytes!("../../kernels/demo.gfx9-generic.co"),
+    include_bytes!("../../kernels/demo.gfx10-3-generic.co"),
+    include_bytes!("../../kernels/demo.gfx11-generic.co"),
+    include_bytes!("../../kernels/demo.gfx12-generic.co"),
 ];
 
 /// Threads of a block; the demo's kernels are made for it.

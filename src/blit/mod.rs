@@ -15,11 +15,13 @@ use aqlipse_graph::{
 };
 
 /// The code objects that `cargo xtask kernels` builds, most specific targets first.
-const OBJECTS: [&[u8]; 4] = [
+const OBJECTS: [&[u8]; 6] = [
     include_bytes!("../../kernels/blit.gfx90a.co"),
-    include_bytes!("../../kernels/blit.gfx942.co"),
     include_bytes!("../../kernels/blit.gfx9-4-generic.co"),
     include_bytes!("../../kernels/blit.gfx9-generic.co"),
+    include_bytes!("../../kernels/blit.gfx10-3-generic.co"),
+    include_bytes!("../../kernels/blit.gfx11-generic.co"),
+    include_bytes!("../../kernels/blit.gfx12-generic.co"),
 ];
 
 /// Work-items of a workgroup of every blit kernel.
@@ -59,7 +61,7 @@ impl Blit {
             wait_value: kernel("wait_value")?,
             word_steps: kernel("word_steps")?,
             copy_batch: kernel("copy_batch")?,
-            full: u64::from(device.properties().compute_units) * 8 * u64::from(WORKGROUP),
+            full: u64::from(device.properties().multiprocessors) * 8 * u64::from(WORKGROUP),
         })
     }
 

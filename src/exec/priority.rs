@@ -10,9 +10,12 @@ use crate::{
 /// A graph of kernels that are told apart by their grids: a root, then some that may run in any order.
 fn fan(priorities: &[i32]) -> Template {
     let device = Device::get(0).unwrap();
-    let objects: [&[u8]; 2] = [
+    let objects: [&[u8]; 5] = [
         include_bytes!("../../kernels/tests.gfx90a.co"),
         include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
+        include_bytes!("../../kernels/tests.gfx10-3-generic.co"),
+        include_bytes!("../../kernels/tests.gfx11-generic.co"),
+        include_bytes!("../../kernels/tests.gfx12-generic.co"),
     ];
     let function = Module::first_that_fits(&device, &objects).unwrap().kernel("append").unwrap();
     let mut template = Template::new(&device);

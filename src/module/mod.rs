@@ -3,6 +3,7 @@
 mod args;
 mod dispatch;
 mod file;
+mod generic;
 mod image;
 mod managed;
 mod names;

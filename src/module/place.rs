@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hsa_sys::HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 use loader::{CodeObject, Place, SymbolKind};
 
+use super::generic;
 use crate::{
     device::Device,
     error::{Error, Result},
@@ -19,11 +20,13 @@ pub(super) fn place(device: &Device, object: &CodeObject<'_>, bytes: &[u8]) -> R
     let refused = |error: hsa::Error| refused(&error, bytes.len());
     let (executable, older) = match load(device, bytes) {
         Ok(executable) => (executable, None),
-        // ROCr from before code object version 6 has no other words for one.
-        Err(error) => match object.as_version_5() {
-            Some(older) => (load(device, &older).map_err(|_| refused(error))?, Some(older)),
-            None => return Err(refused(error)),
-        },
+        // ROCr from before code object version 6 has no other words for one, and knows no generic target.
+        Err(error) => {
+            match object.as_version_5().or_else(|| generic::for_processor(object, &device.0.target)) {
+                Some(older) => (load(device, &older).map_err(|_| refused(error))?, Some(older)),
+                None => return Err(refused(error)),
+            }
+        }
     };
     if finds_symbols(device, object, &executable)? {
         return Ok(executable);

@@ -799,9 +799,12 @@ mod tests {
     #[test]
     fn a_kernel_with_a_priority_of_its_own_goes_to_a_queue_of_it_in_the_streams_order() {
         let device = Device::get(0).unwrap();
-        let objects: [&[u8]; 2] = [
+        let objects: [&[u8]; 5] = [
             include_bytes!("../../kernels/tests.gfx90a.co"),
             include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
+            include_bytes!("../../kernels/tests.gfx10-3-generic.co"),
+            include_bytes!("../../kernels/tests.gfx11-generic.co"),
+            include_bytes!("../../kernels/tests.gfx12-generic.co"),
         ];
         let function = Module::first_that_fits(&device, &objects).unwrap().kernel("append").unwrap();
         let log = memory::allocate_host(&device, 256, memory::Origin::Host, 0).unwrap();

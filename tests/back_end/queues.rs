@@ -280,6 +280,9 @@ impl Affine {
         let machine = machine();
         let code: &[u8] = match machine.gpu.name() {
             "gfx942" | "gfx950" => include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
+            name if name.starts_with("gfx103") => include_bytes!("../../kernels/tests.gfx10-3-generic.co"),
+            name if name.starts_with("gfx11") => include_bytes!("../../kernels/tests.gfx11-generic.co"),
+            name if name.starts_with("gfx12") => include_bytes!("../../kernels/tests.gfx12-generic.co"),
             _ => include_bytes!("../../kernels/tests.gfx90a.co"),
         };
         let mut executable = Executable::create(&machine.runtime).expect("an executable");

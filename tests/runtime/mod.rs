@@ -81,11 +81,14 @@ pub fn stream() -> Stream {
 pub fn module() -> &'static Module {
     static MODULE: OnceLock<Module> = OnceLock::new();
     MODULE.get_or_init(|| {
-        let objects: [&[u8]; 2] = [
+        let objects: [&[u8]; 5] = [
             include_bytes!("../../kernels/tests.gfx90a.co"),
             include_bytes!("../../kernels/tests.gfx9-4-generic.co"),
+            include_bytes!("../../kernels/tests.gfx10-3-generic.co"),
+            include_bytes!("../../kernels/tests.gfx11-generic.co"),
+            include_bytes!("../../kernels/tests.gfx12-generic.co"),
         ];
-        Module::first_that_fits(&device(), &objects).expect("the device is a gfx90a or a gfx942")
+        Module::first_that_fits(&device(), &objects).expect("a code object for the device")
     })
 }
 

@@ -49,52 +49,61 @@ struct Wrapper {
 /// Threads of each block of the demo's kernels, which take one element each.
 pub const BLOCK: u32 = 1024;
 
+/// The code objects with a name.
+macro_rules! objects {
+    ($name:literal) => {
+        [
+            include_bytes!(concat!("../../../kernels/", $name, ".gfx90a.co")),
+            include_bytes!(concat!("../../../kernels/", $name, ".gfx9-4-generic.co")),
+            include_bytes!(concat!("../../../kernels/", $name, ".gfx10-3-generic.co")),
+            include_bytes!(concat!("../../../kernels/", $name, ".gfx11-generic.co")),
+            include_bytes!(concat!("../../../kernels/", $name, ".gfx12-generic.co")),
+        ]
+    };
+}
+
 /// The code object itself.
 pub fn image() -> &'static [u8] {
-    of_the_device(
-        include_bytes!("../../../kernels/demo.gfx90a.co"),
-        include_bytes!("../../../kernels/demo.gfx942.co"),
-    )
+    of_the_device(objects!("demo"))
 }
 
 /// A code object with a variable of four integers, 1 to 4 when it is loaded.
 pub fn variable_image() -> &'static [u8] {
-    of_the_device(
-        include_bytes!("../../../kernels/variable.gfx90a.co"),
-        include_bytes!("../../../kernels/variable.gfx9-4-generic.co"),
-    )
+    of_the_device(objects!("variable"))
 }
 
 /// A code object with a managed variable of four integers, 5 to 8 when it is loaded, and two kernels.
 pub fn managed_image() -> &'static [u8] {
-    of_the_device(
-        include_bytes!("../../../kernels/managed.gfx90a.co"),
-        include_bytes!("../../../kernels/managed.gfx9-4-generic.co"),
-    )
+    of_the_device(objects!("managed"))
 }
 
 /// A code object with kernels that print: to a buffer, and by calls of the host.
 pub fn printing_image() -> &'static [u8] {
-    of_the_device(
-        include_bytes!("../../../kernels/printing.gfx90a.co"),
-        include_bytes!("../../../kernels/printing.gfx9-4-generic.co"),
-    )
+    of_the_device(objects!("printing"))
 }
 
-/// A code object with kernels that say where they run, and how many dies the device has.
+/// A code object with kernels that say where they run, and how many dies the device has: of GFX9.
 pub fn units_image() -> (&'static [u8], u32) {
     let gfx90a: &[u8] = include_bytes!("../../../kernels/units.gfx90a.co");
-    let image = of_the_device(gfx90a, include_bytes!("../../../kernels/units.gfx9-4-generic.co"));
+    let image =
+        of_the_device([gfx90a, include_bytes!("../../../kernels/units.gfx9-4-generic.co"), &[], &[], &[]]);
     (image, if std::ptr::eq(image, gfx90a) { 1 } else { 8 })
 }
 
-/// The code object for the first device: `AQLIPSE_EMULATE` may ask for another than gfx90a.
-fn of_the_device(gfx90a: &'static [u8], gfx9_4: &'static [u8]) -> &'static [u8] {
+/// The code object for the first device of those for gfx90a and for the generic targets: `AQLIPSE_EMULATE` may ask for another
+/// than gfx90a.
+fn of_the_device([gfx90a, gfx9_4, gfx10_3, gfx11, gfx12]: [&'static [u8]; 5]) -> &'static [u8] {
     let (mut major, mut minor) = (0, 0);
     // SAFETY: two integers that the function may write.
     let status = unsafe { hipDeviceComputeCapability(&mut major, &mut minor, 0) };
-    assert_eq!((status, major), (hipSuccess, 9));
-    if minor >= 4 { gfx9_4 } else { gfx90a }
+    assert_eq!(status, hipSuccess);
+    match major {
+        9 if minor >= 4 => gfx9_4,
+        9 => gfx90a,
+        10 => gfx10_3,
+        11 => gfx11,
+        _ => gfx12,
+    }
 }
 
 /// A byte whose address stands for the variable.
