@@ -1,10 +1,10 @@
 //! Cooperative launches: kernels whose blocks are all resident at once, and may wait for each other.
 //!
-//! The device library synchronises a grid in one of two ways. The older one, and the newer one on processors other than
-//! gfx942, arrives at resource 0 of global wave sync, which a kernel of ours sets up before each launch; the resource
-//! is there for kernels on the one queue of a device that the HSA runtime has for them. Newer libraries count on gfx942
-//! in memory that the launch brings along, as programs may that synchronise a grid by themselves: such kernels run on a
-//! queue of ours, whose faults come to us. ROCr ends the process if a kernel on the other one traps.
+//! The device library synchronises a grid in one of two ways. Older ones, and newer ones on some processors, arrive at
+//! resource 0 of global wave sync, which a kernel of ours sets up before each launch; the resource is there for kernels on
+//! the one queue of a device that the HSA runtime has for them. Newer libraries count on gfx942, and from GFX11 on, in memory
+//! that the launch brings along, as programs may that synchronise a grid by themselves: such kernels run on a queue of ours,
+//! whose faults come to us. ROCr ends the process if a kernel on the other one traps. GFX12 has no global wave sync.
 //!
 //! Two kernels whose blocks wait for each other must not share the device's units, or each may hold what the other lacks.
 //! So they run one after the other, whichever of the two queues they are on.
@@ -32,7 +32,7 @@ use crate::{
     module::{KernelCode, Module},
 };
 
-/// The code objects that `cargo xtask kernels` builds.
+/// The code objects that `cargo xtask kernels` builds; none for GFX12, which has no global wave sync.
 const OBJECTS: [&[u8]; 4] = [
     include_bytes!("../kernels/cooperative.gfx90a.co"),
     include_bytes!("../kernels/cooperative.gfx9-4-generic.co"),
@@ -133,11 +133,10 @@ impl Placed<'_> {
 }
 
 impl Device {
-    /// What a launch on this device alone passes as its [`GridInfo`]: whether it must be in memory, or is a number.
-    pub(crate) fn lone_grid_info(&self) -> Option<u64> {
-        // The library of gfx942 reads it, and takes it for one of several grids if there are any; the others take
-        // every address for one of several grids.
-        (self.properties().capability < (9, 4)).then_some(NO_INFO)
+    /// What a launch of `code` on this device alone passes as its [`GridInfo`]: whether it must be in memory, or is a number.
+    pub(crate) fn lone_grid_info(&self, code: &KernelCode) -> Option<u64> {
+        let uses_it = reads_grid_info(self.properties().capability, || code.may_use_wave_sync());
+        (!uses_it).then_some(NO_INFO)
     }
 
     /// Publishes a cooperative kernel behind `after`; it decrements `done`. The timeline has `traced`, what launches it and
@@ -232,7 +231,7 @@ impl Device {
         let info = self.0.staging.take(INFO_BYTES)?;
         let grid = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
         info.write(0, &grid.bytes());
-        let address = self.lone_grid_info().unwrap_or(info.address());
+        let address = self.lone_grid_info(&dispatch.code).unwrap_or(info.address());
         dispatch.set_hidden(&loader::ValueKind::HiddenMultigridSyncArg, address);
         let arguments = self.0.kernargs.take(dispatch.kernargs.len())?;
         arguments.write(0, &dispatch.kernargs);
@@ -256,6 +255,17 @@ impl Device {
         let placed = Placed { dispatch, kernarg: arguments.address(), init_kernarg: init.address() };
         self.publish_cooperative(&placed, &[], done, traced)?;
         done.wait()
+    }
+}
+
+/// Whether the device library that a kernel was linked with may read its [`GridInfo`] when its grid is the only one. Where it
+/// does, it takes the grid for one of several if there are any; elsewhere it takes every address for one of several grids.
+///
+/// On gfx942 and gfx950 libraries read it; from GFX11 on those do that have no use for global wave sync.
+fn reads_grid_info(capability: (u32, u32), uses_wave_sync: impl FnOnce() -> bool) -> bool {
+    match capability {
+        (9, minor) => minor >= 4,
+        (major, _) => major >= 11 && !uses_wave_sync(),
     }
 }
 
@@ -292,6 +302,21 @@ impl Cooperative {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lone_grid_has_its_information_where_the_library_counts_in_it() {
+        for (capability, without, with) in [
+            ((9, 0), false, false),
+            ((9, 4), true, true),
+            ((9, 5), true, true),
+            ((10, 3), false, false),
+            ((11, 0), true, false),
+            ((12, 0), true, false),
+        ] {
+            assert_eq!(reads_grid_info(capability, || false), without, "{capability:?}");
+            assert_eq!(reads_grid_info(capability, || true), with, "{capability:?} with global wave sync");
+        }
+    }
 
     #[test]
     fn fields_are_where_the_device_library_reads_them() {

@@ -217,7 +217,7 @@ pub fn run(calibration: &Calibration) -> Result<(), Box<dyn error::Error>> {
     file.family = (family, device.properties().name.clone());
     let slopes = Slopes::measure(|probe, length| time(&device, probe, length))?;
     eprintln!("{source}");
-    let units = ("compute_units", device.properties().compute_units);
+    let units = ("compute_units", device.properties().multiprocessors);
     let copies = Copies::measure(&device)?.map(Copies::values).into_iter().flatten();
     for (name, value) in std::iter::once(units).chain(slopes.values()).chain(copies) {
         if name == FIRST_LOAD && !device.has_own_arguments() {

@@ -514,3 +514,37 @@ fn objects_archives_and_bundles_are_linked() {
         "{error}"
     );
 }
+
+#[test]
+fn waves_of_rdna_have_32_lanes_unless_an_option_says_otherwise() {
+    if !found() {
+        return;
+    }
+    // The library's functions know the lanes by a constant of theirs, headers by a macro, the compiler by the architecture.
+    let source = r#"
+        static_assert(warpSize == LANES && __AMDGCN_WAVEFRONT_SIZE == LANES && __AMDGCN_WAVEFRONT_SIZE__ == LANES, "");
+        extern "C" __device__ int __ockl_activelane_u32(void);
+        __global__ void f(int* x) {
+            const int sum = __shfl_xor(x[threadIdx.x], LANES / 2) + __popcll(__ballot(x[threadIdx.x]));
+            x[threadIdx.x] = sum + __ockl_activelane_u32();
+        }
+    "#;
+    for (architecture, options, lanes) in [
+        ("gfx90a", &[][..], 64),
+        ("gfx1030", &[], 32),
+        ("gfx1100", &[], 32),
+        ("gfx1100", &["-mwavefrontsize64"], 64),
+        ("gfx1151", &[], 32),
+        ("gfx1201", &[], 32),
+        ("gfx11-generic", &[], 32),
+    ] {
+        let (architecture, size) = (format!("--offload-arch={architecture}"), format!("-DLANES={lanes}"));
+        let options = [&[architecture.as_str(), &size], options].concat();
+        let compiled = compiled(source, &[], &options);
+        let code = compiled.code().unwrap();
+        // In the metadata: a key of 15 bytes, and a number below 128.
+        let key = b"\xaf.wavefront_size";
+        let at = code.windows(key.len()).position(|bytes| bytes == key).expect("the metadata of a kernel");
+        assert_eq!(u32::from(code[at + key.len()]), lanes, "{options:?}");
+    }
+}

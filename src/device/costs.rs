@@ -27,10 +27,10 @@ impl Device {
 fn table(properties: &Properties) -> Result<CostTable> {
     static FILES: OnceLock<Result<Vec<CostFile>>> = OnceLock::new();
     let files = FILES.get_or_init(|| read(&env::var_os(VARIABLE).unwrap_or_default()));
-    let Properties { arch: target, compute_units, .. } = properties;
+    let Properties { arch: target, multiprocessors, .. } = properties;
     let own = files.as_ref().map_err(Error::clone)?.iter().find(|file| file.serves(target));
     // Devices of one family differ in their units.
-    let shipped = || CostTable { compute_units: *compute_units, ..CostTable::of_target(target) };
+    let shipped = || CostTable { compute_units: *multiprocessors, ..CostTable::of_target(target) };
     Ok(own.map_or_else(shipped, |file| file.table))
 }
 

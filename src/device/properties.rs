@@ -14,13 +14,15 @@ pub struct Properties {
     pub capability: (u32, u32),
     /// Device memory.
     pub total_memory: u64,
-    /// Compute units.
+    /// Compute units, a bit each in masks.
     pub compute_units: u32,
-    /// Lanes of a wavefront.
+    /// What HIP counts as multiprocessors: compute units, or on RDNA pairs of them (work-group processors).
+    pub multiprocessors: u32,
+    /// Lanes of a wavefront, unless a kernel was compiled for others.
     pub wavefront: u32,
     /// Work-items of a block.
     pub max_threads_per_block: u32,
-    /// Work-items that a compute unit holds.
+    /// Work-items that a multiprocessor holds.
     pub max_threads_per_unit: u32,
     /// Work-items of a block in x, y, z.
     pub max_block: [u32; 3],
@@ -30,7 +32,7 @@ pub struct Properties {
     pub lds_per_block: u32,
     /// 32-bit vector registers of a block.
     pub registers_per_block: u32,
-    /// 32-bit vector registers of a compute unit.
+    /// 32-bit vector registers of a multiprocessor.
     pub registers_per_unit: u32,
     /// Highest core clock.
     pub clock_khz: u32,
@@ -61,7 +63,7 @@ pub struct Properties {
     pub managed: Sharing,
     /// Whether kernels can be launched whose blocks wait for each other.
     pub cooperative: bool,
-    /// Compute units that such kernels run on.
+    /// Multiprocessors that such kernels run on.
     pub cooperative_units: u32,
     /// Whether it has engines that copy beside its compute units, and ROCr uses them: `HSA_ENABLE_SDMA=0` says that it
     /// does not.
@@ -99,15 +101,18 @@ impl Properties {
         let name = agent.product_name().unwrap_or_else(|_| agent.name().to_owned());
         let (grid, block) = (agent.grid_max_dim()?, agent.workgroup_max_dim()?);
         let units = agent.compute_units()?;
-        let waves = agent.max_waves_per_compute_unit()?;
+        let capability = capability(&arch);
+        // HIP: AMD's library on RDNA tells half the compute units of HSA (ROCm/hip#3198).
+        let each = if capability.0 >= 10 { 2 } else { 1 };
+        let waves = agent.max_waves_per_compute_unit()? * each;
         let wavefront = agent.wavefront_size()?;
         let bdf = agent.bdfid()?;
         Ok(Self {
             name,
-            capability: capability(&arch),
-            arch,
+            capability,
             total_memory,
             compute_units: units,
+            multiprocessors: units.div_ceil(each),
             wavefront,
             max_threads_per_block: agent.workgroup_max_size()?,
             max_threads_per_unit: waves * wavefront,
@@ -118,8 +123,9 @@ impl Properties {
             // HSA does not tell, and a block is one that needs no accumulation registers.
             // HIP: 5.2.3, 65536 (tests/conformance/device_properties.cpp).
             registers_per_block: 4 * 64 * 256,
-            // HSA does not tell. 512 registers for each of 64 lanes on four SIMDs (MI200 ISA, 3.6).
-            registers_per_unit: 4 * 64 * 512,
+            // HSA does not tell. A multiprocessor has four SIMDs.
+            registers_per_unit: 4 * registers_of_simd(&arch),
+            arch,
             clock_khz: agent.max_clock_mhz()? * 1000,
             // HSA does not tell. S_MEMREALTIME counts a constant clock of 100 MHz (MI200 ISA, 12.7).
             wall_clock_khz: 100_000,
@@ -138,7 +144,7 @@ impl Properties {
             managed: Sharing::default(),
             cooperative: agent.cooperative_queues()?,
             // Older runtimes do not tell.
-            cooperative_units: agent.cooperative_compute_units().map_or(units, |some| some.min(units)),
+            cooperative_units: agent.cooperative_compute_units().map_or(units, |some| some.min(units)) / each,
             // Older runtimes do not tell, and know no device that has none.
             copy_engines: !engines_are_off() && agent.copy_engines().map_or(true, |engines| engines > 0),
             uuid: uuid(&agent.uuid()?),
@@ -159,6 +165,16 @@ fn capability(arch: &str) -> (u32, u32) {
         [major, minor, _] => (major, minor),
         [tens, ones, minor, _] => (tens * 10 + ones, minor),
         _ => (0, 0),
+    }
+}
+
+/// 32-bit vector registers of a SIMD: 512 for each of 64 lanes on GFX9 (MI200 ISA, 3.6); 1024 for each of 32 on RDNA, half as
+/// many again on the processors that LLVM says so of.
+fn registers_of_simd(arch: &str) -> u32 {
+    match arch.split(':').next().unwrap_or_default() {
+        "gfx1100" | "gfx1101" | "gfx1151" | "gfx1200" | "gfx1201" => 32 * 1536,
+        // As many, in another shape.
+        _ => 64 * 512,
     }
 }
 

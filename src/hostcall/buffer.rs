@@ -41,7 +41,7 @@ struct Header {
 /// Words of a lane's arguments and of its answer.
 const WORDS: usize = 8;
 
-/// The arguments of 64 lanes.
+/// The arguments of 64 lanes: those of a wave of 32 are the first of them.
 #[repr(C)]
 struct Payload([[AtomicU64; WORDS]; 64]);
 
@@ -285,6 +285,27 @@ mod tests {
         assert!(buffer.take_ready().is_empty() && !buffer.is_answered(calls[0]));
         buffer.packet(taken[0]).finish();
         assert!(buffer.is_answered(calls[0]) && !buffer.is_answered(calls[1]));
+    }
+
+    #[test]
+    fn waves_of_32_lanes_use_half_of_a_payload() {
+        let buffer = fake::buffer(2);
+        let lanes =
+            |number: u64| (0..32).map(|lane| (lane, [number + lane as u64; WORDS])).collect::<Vec<_>>();
+        let calls = [100, 200].map(|number| buffer.call(7, &lanes(number)));
+        for (number, index) in [100, 200].into_iter().zip(buffer.take_ready()) {
+            let packet = buffer.packet(index);
+            assert_eq!(packet.lanes().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
+            for (lane, words) in lanes(number) {
+                assert_eq!(packet.arguments(lane), words);
+                packet.answer(lane, [words[0] + 1000, 0]);
+            }
+            packet.finish();
+        }
+        for (number, call) in [100, 200].into_iter().zip(calls) {
+            assert!(buffer.is_answered(call));
+            assert!((0..32).all(|lane| buffer.answer_of(call, lane) == [number + lane as u64 + 1000, 0]));
+        }
     }
 
     #[test]

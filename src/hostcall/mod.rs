@@ -203,7 +203,8 @@ impl Calls {
         device.require_host_atomics("calls of kernels to the host over a link without atomic operations")?;
         let system = device.0.system;
         let properties = device.properties();
-        let waves = properties.max_threads_per_unit / properties.wavefront.max(1) * properties.compute_units;
+        let waves =
+            properties.max_threads_per_unit / properties.wavefront.max(1) * properties.multiprocessors;
         let packets = waves.clamp(PACKETS[0], PACKETS[1]).next_power_of_two();
         let bytes = Buffer::bytes(packets);
         let memory = device.0.host.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;

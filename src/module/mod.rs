@@ -354,6 +354,10 @@ struct Code {
     max_grid: [u32; 3],
     required_block: Option<[u32; 3]>,
     max_lds: u32,
+    /// Lanes of a wavefront, at least one.
+    wavefront: u32,
+    /// Whether the waves of a block all run on one compute unit of RDNA, and not on a pair of them.
+    one_unit: bool,
     vgprs: u32,
     sgprs: u32,
     /// Addresses that every launch is given, 0 for what the kernel does not ask for.
@@ -411,6 +415,9 @@ impl KernelCode {
             max_grid: device.properties().max_grid,
             required_block: meta.reqd_workgroup_size.filter(|size| !size.contains(&0)),
             max_lds: device.properties().lds_per_block,
+            wavefront: meta.wavefront_size.max(1),
+            // `ENABLE_WGP_MODE`, which GFX9 does not look at (LLVM AMDGPUUsage, "compute_pgm_rsrc1").
+            one_unit: kernel.descriptor.rsrc1 >> 29 & 1 == 0,
             vgprs: meta.vgpr_count,
             sgprs: meta.sgpr_count,
             hostcall,
@@ -486,7 +493,10 @@ impl KernelCode {
     /// Whether the kernel may use global wave sync, and so needs the queue that has it.
     pub(crate) fn may_use_wave_sync(&self) -> bool {
         *self.0.wave_sync.get_or_init(|| {
-            let uses = self.0.loaded.object.may_use_wave_sync(&self.0.name);
+            let object = &self.0.loaded.object;
+            // GFX12 has none: a word that looks like it is something else there.
+            let is_there = !object.target().processor.name().starts_with("gfx12");
+            let uses = is_there && object.may_use_wave_sync(&self.0.name);
             if uses && System::started().is_ok_and(|system| system.backend() == Backend::Rocr) {
                 let name = &self.0.name;
                 tracing::info!(

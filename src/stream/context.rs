@@ -43,7 +43,7 @@ impl ExecutionContext {
     /// # Errors
     /// [`Error::InvalidValue`] for no unit at all, or for one that the device does not have.
     pub fn on_units(device: &Device, mask: &[u32]) -> Result<Self> {
-        let units = Units::of(mask, device.properties().compute_units);
+        let units = Units::of(mask, device.properties());
         let given = mask.iter().copied().chain(std::iter::repeat(0));
         let exact = units.words().iter().copied().zip(given).all(|(had, given)| had == given);
         if !exact || mask.iter().skip(units.words().len()).any(|&word| word != 0) {

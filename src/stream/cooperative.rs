@@ -74,7 +74,7 @@ impl Stream {
     /// Launches a kernel whose blocks may wait for each other.
     pub(super) fn launch_cooperative(&self, mut dispatch: Dispatch) -> Result<()> {
         let info = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
-        let (address, keep) = match self.device().lone_grid_info() {
+        let (address, keep) = match self.device().lone_grid_info(&dispatch.code) {
             Some(number) => (number, None),
             None => {
                 let block = self.device().0.staging.take(INFO_BYTES)?;

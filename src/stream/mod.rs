@@ -229,7 +229,7 @@ impl Stream {
     /// A new blocking stream whose kernels run on some of the compute units only: those of `mask`, a bit each, that
     /// the device has, or all if it has none of them.
     pub fn on_units(device: &Device, mask: &[u32]) -> Self {
-        let units = Units::of(mask, device.properties().compute_units);
+        let units = Units::of(mask, device.properties());
         Self::make(device, StreamKind::Blocking, 0, device.assign_lane_on(units))
     }
 
@@ -704,7 +704,7 @@ mod tests {
         let all = Units::all(device.properties().compute_units);
         let lanes_of = |mask: &[u32]| {
             let stream = Stream::on_units(&device, mask);
-            assert_eq!(stream.units(), Units::of(mask, device.properties().compute_units).words());
+            assert_eq!(stream.units(), Units::of(mask, device.properties()).words());
             stream.synchronize().unwrap();
             (0..LANES)
                 .map(|n| device.lane_beside(stream.lane_number(), n).unwrap().id())

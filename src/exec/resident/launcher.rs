@@ -16,7 +16,7 @@ use crate::{
     resident_queues::{Kernels, Queues},
 };
 
-/// Work-items of the kernel: one wave.
+/// Work-items of the kernel: one wave, or two of which the second ends at once.
 const WAVE: u16 = 64;
 
 /// The packets that launch the graph at `base`, whose launches end with `end`: the kernel, and a wait for what it has

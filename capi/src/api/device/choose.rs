@@ -78,7 +78,7 @@ impl Wanted {
         [
             self.memory <= has.total_memory,
             newer,
-            at_least(self.compute_units, has.compute_units),
+            at_least(self.compute_units, has.multiprocessors),
             at_least(self.clock_khz, has.clock_khz),
             self.lds <= u64::from(has.lds_per_block),
             at_least(self.threads, has.max_threads_per_block),

@@ -49,7 +49,7 @@ macro_rules! fill {
         $out.gcnArchName = text(&$p.arch);
         $out.textureAlignment = TEXTURE_ALIGNMENT;
         $out.texturePitchAlignment = TEXTURE_ALIGNMENT;
-        $out.multiProcessorCount = int($p.compute_units);
+        $out.multiProcessorCount = int($p.multiprocessors);
         $out.maxThreadsPerMultiProcessor = int($p.max_threads_per_unit);
         $out.maxSharedMemoryPerMultiProcessor = $p.lds_per_block as usize;
         $out.l2CacheSize = int($p.l2_bytes);

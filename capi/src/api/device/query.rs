@@ -190,7 +190,7 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         hipDeviceAttributeMemoryBusWidth => int(p.memory_bus_bits),
         hipDeviceAttributeMemoryClockRate => int(p.memory_clock_khz),
         hipDeviceAttributeMultiprocessorCount | hipDeviceAttributePhysicalMultiProcessorCount => {
-            int(p.compute_units)
+            int(p.multiprocessors)
         }
         hipDeviceAttributePciBusId => int(p.pci.1),
         hipDeviceAttributePciDeviceId => int(p.pci.2),
@@ -202,8 +202,11 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         hipDeviceAttributeAsicRevision => int(p.asic_revision),
         hipDeviceAttributePciChipId => int(p.chip_id),
         hipDeviceAttributeNumberOfXccs => int(p.xccs),
-        // What a compute unit has for one wavefront on each of its SIMDs, accumulation registers included.
-        hipDeviceAttributeMaxAvailableVgprsPerThread => int(p.registers_per_unit / p.wavefront.max(1) / 4),
+        // What a unit has for one wavefront on each of its SIMDs, accumulation registers included, and instructions can name.
+        hipDeviceAttributeMaxAvailableVgprsPerThread => {
+            let named = if p.capability.0 >= 10 { 256 } else { 512 };
+            int((p.registers_per_unit / p.wavefront.max(1) / 4).min(named))
+        }
         // CAST: small numbers.
         hipDeviceAttributeMemoryPoolSupportedHandleTypes => shareable_handles(device).0 as c_int,
         // HSA does not tell on which node of the host the device is; -1 is CUDA's word for that.

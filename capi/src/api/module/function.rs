@@ -210,7 +210,7 @@ unsafe fn potential_block(
     let (size, blocks) = code.best_block(device.properties(), dynamic_lds, limit);
     // SAFETY: the caller's pointers, null or writable.
     unsafe {
-        caller::write(grid, int(blocks * device.properties().compute_units))?;
+        caller::write(grid, int(blocks * device.properties().multiprocessors))?;
         caller::write(block, int(size))
     }
 }
