@@ -1,7 +1,7 @@
 //! What the packets of a plan acquire and release.
 //!
 //! The encoder of images asks here, and so do estimate and trial: what is timed is what runs. ADR 29 has the rules with
-//! their reasons.
+//! their reasons, which are HSA's; ADR 64 has what they come to on the caches of each family.
 
 use hsa::packet::{Fences, Scope};
 
