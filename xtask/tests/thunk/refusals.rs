@@ -15,9 +15,9 @@ fn a_configuration_that_makes_no_sense_is_named() {
         return;
     }
     let program = compile_c(&scratch("init"), "init", &["-l:libhsa-runtime64.so.1"]);
-    let finished = run(on_thunk(&program).env("AQLIPSE_EMULATE", "gfx1100"));
+    let finished = run(on_thunk(&program).env("AQLIPSE_EMULATE", "gfx1099"));
     assert_eq!(finished.status.code(), Some(1), "{finished:?}");
-    assert!(finished.stderr.contains("AQLIPSE_EMULATE: \"gfx1100\" is no device"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("AQLIPSE_EMULATE: \"gfx1099\" is no device"), "{}", finished.stderr);
 }
 
 #[test]
