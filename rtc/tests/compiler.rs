@@ -536,7 +536,7 @@ fn waves_of_rdna_have_32_lanes_unless_an_option_says_otherwise() {
         ("gfx1100", &["-mwavefrontsize64"], 64),
         ("gfx1151", &[], 32),
         ("gfx1201", &[], 32),
-        ("gfx11-generic", &[], 32),
+        ("gfx11-generic", &["-mcode-object-version=6"], 32),
     ] {
         let (architecture, size) = (format!("--offload-arch={architecture}"), format!("-DLANES={lanes}"));
         let options = [&[architecture.as_str(), &size], options].concat();

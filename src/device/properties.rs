@@ -200,6 +200,27 @@ mod tests {
         assert_eq!(capability("nonsense"), (0, 0));
     }
 
+    /// As LLVM counts them: by the occupancy that clang-22 writes behind kernels for each.
+    #[test]
+    fn larger_dies_of_rdna_have_half_as_many_registers_again() {
+        for arch in ["gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"] {
+            assert_eq!(registers_of_simd(arch), 1536 * 32, "{arch}");
+        }
+        for arch in ["gfx1030", "gfx1102", "gfx1103", "gfx1150"] {
+            assert_eq!(registers_of_simd(arch), 1024 * 32, "{arch}");
+        }
+        assert_eq!(registers_of_simd("gfx90a:sramecc+:xnack-"), 512 * 64);
+    }
+
+    #[test]
+    fn a_multiprocessor_of_rdna_is_two_compute_units() {
+        let device = crate::Device::get(0).unwrap();
+        let p = device.properties();
+        let each = if p.capability.0 >= 10 { 2 } else { 1 };
+        assert_eq!(p.multiprocessors * each, p.compute_units);
+        assert_eq!((p.wavefront, p.max_threads_per_unit), (64 / each, 2048));
+    }
+
     #[test]
     fn lds_and_access_of_the_host_come_from_the_pools() {
         let device = crate::Device::get(0).unwrap();
