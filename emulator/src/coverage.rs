@@ -71,7 +71,7 @@ pub fn executed(row: &'static Row) {
     }
 }
 
-/// Position of a row in the tables; this runs for every instruction.
+/// Position of a row in the tables of GFX9, the only ones that are counted; this runs for every instruction.
 fn index(row: &'static Row) -> Option<usize> {
     /// Rows in the tables of the families before.
     const BEFORE: [usize; table::TABLES.len()] = {
@@ -83,6 +83,7 @@ fn index(row: &'static Row) -> Option<usize> {
         }
         before
     };
+    (!row.is_rdna()).then_some(())?;
     Some(BEFORE[row.family as usize] + table::position(row)?)
 }
 

@@ -10,7 +10,7 @@ mod residency;
 mod share;
 
 use std::sync::{
-    Arc, OnceLock,
+    Arc, Once, OnceLock,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
@@ -170,7 +170,19 @@ impl Dispatch {
     }
 
     /// Has the workgroups note what they touch, and what else is watched.
-    pub(crate) fn noted(mut self, watches: Watches) -> Self {
+    ///
+    /// What looks at single instructions knows those of GFX9 only: on RDNA it stays off, and says so once.
+    pub(crate) fn noted(mut self, mut watches: Watches) -> Self {
+        if self.resources.target.is_rdna() && watches.looks_at_instructions() {
+            static TOLD: Once = Once::new();
+            TOLD.call_once(|| {
+                tracing::warn!(
+                    target = self.resources.target.name(),
+                    "races, bounds of LDS and scratch, divergence and bytes that nothing has written are not looked for on RDNA"
+                );
+            });
+            watches = Watches::default();
+        }
         let arguments = watches.races.bounds.then_some(self.launch.kernarg);
         let notes = Notes::of(arguments);
         if watches.sync.is_some() && self.is_split && self.resources.group_bytes > 0 {

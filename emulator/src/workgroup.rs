@@ -181,6 +181,11 @@ impl Workgroup {
                 self.judge();
                 return Turn::Done;
             }
+            if ready > 0
+                && self.slots.iter().any(|slot| slot.state == State::AtBarrier && slot.wave.arrivals > 0)
+            {
+                self.pass();
+            }
             if ready == 0 {
                 // All that live have arrived; those that ended do not count (MI200 ISA, 4.3).
                 race::meet(self.slots.iter_mut().filter_map(|slot| slot.wave.racing.as_deref_mut()));
@@ -196,6 +201,17 @@ impl Workgroup {
             }
             if left == 0 {
                 return Turn::Suspended { idle: false };
+            }
+        }
+    }
+
+    /// Lets waves go on that wait where all that live have signalled, though not all wait there (RDNA 4).
+    fn pass(&mut self) {
+        let live = self.slots.iter().filter(|slot| slot.state != State::Ended);
+        let arrivals = live.map(|slot| slot.wave.arrivals).min();
+        for slot in &mut self.slots {
+            if slot.state == State::AtBarrier && Some(slot.wave.arrivals) <= arrivals {
+                slot.state = State::Ready;
             }
         }
     }
@@ -273,6 +289,13 @@ pub(crate) struct Watches {
     pub sync: Option<Duration>,
     /// What depends on bytes that nothing has written.
     pub uninit: bool,
+}
+
+impl Watches {
+    /// Whether any of it is found by looking at single instructions.
+    pub(crate) fn looks_at_instructions(&self) -> bool {
+        self.races != RaceWatch::default() || self.sync.is_some() || self.uninit
+    }
 }
 
 /// What each workgroup of a dispatch gets.

@@ -165,7 +165,12 @@ mod tests {
             for kernel in object.kernels() {
                 let kernel = kernel.unwrap();
                 assert_eq!(kernel.metadata.wavefront_size, lanes, "{name}: {}", kernel.name);
-                assert_eq!(kernel.descriptor.wavefront_size_32(), lanes == 32, "{name}: {}", kernel.name);
+                assert_eq!(
+                    kernel.descriptor.lanes(object.target().processor),
+                    lanes,
+                    "{name}: {}",
+                    kernel.name
+                );
             }
             seen += 1;
         }

@@ -232,7 +232,7 @@ impl Share {
         let group = Workgroup::new(
             id,
             unit,
-            items.div_ceil(64),
+            items.div_ceil(dispatch.resources.lanes),
             &dispatch.resources,
             &mut worker.pool,
             |number, wave| {

@@ -66,6 +66,86 @@ pub struct Mods {
     pub clamp: bool,
 }
 
+impl Mods {
+    /// A bit of `op_sel` that no encoding has: a result of 16 bits leaves the other half of its register as it is,
+    /// as on RDNA.
+    pub const KEEPS_OTHER_HALF: u8 = 1 << 4;
+}
+
+/// What a memory instruction says beside its operands, in the same bits for all encodings.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Memory {
+    flags: u8,
+    policy: u8,
+}
+
+impl Memory {
+    /// An atomic returns the old value.
+    pub const RETURNS: u8 = 1;
+    /// A buffer's address register holds an offset.
+    pub const OFFEN: u8 = 1 << 1;
+    /// A buffer's address register holds an index, before the offset if there are both.
+    pub const IDXEN: u8 = 1 << 2;
+    /// The data goes to LDS.
+    pub const TO_LDS: u8 = 1 << 3;
+    /// It is about GDS and not about LDS.
+    pub const GDS: u8 = 1 << 4;
+    /// A load writes behind its result whether it failed (TFE).
+    pub const FAILS: u8 = 1 << 5;
+    /// A bit of the policy: GLC, of gfx940 SC0.
+    pub const GLC: u8 = 1;
+    /// SLC, of gfx940 NT.
+    pub const SLC: u8 = 1 << 1;
+    /// SCC of gfx90a, SC1 of gfx940.
+    pub const SCC: u8 = 1 << 2;
+    /// DLC of RDNA 2 and 3.
+    pub const DLC: u8 = 1 << 3;
+
+    /// Of these constants, or-ed.
+    pub const fn new(flags: u8, policy: u8) -> Self {
+        Self { flags, policy }
+    }
+
+    /// Scope and temporal hint of RDNA 4, of two and of three bits.
+    pub const fn scoped(scope: u8, hint: u8) -> Self {
+        let beyond = if scope == 0 { 0 } else { Self::GLC };
+        Self { flags: 0, policy: beyond | scope << 1 | hint << 3 }
+    }
+
+    /// Sets flags.
+    pub const fn add(&mut self, flags: u8) {
+        self.flags |= flags;
+    }
+
+    /// Whether any of `flags` is set.
+    #[inline(always)]
+    pub const fn has(self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// Whether any of these cache bits is set. RDNA 4 has none of them.
+    #[inline(always)]
+    pub const fn caches(self, bits: u8) -> bool {
+        self.policy & bits != 0
+    }
+
+    /// Whether a load asks for more than the nearest cache has: an atomic load must not overtake what came before.
+    #[inline(always)]
+    pub const fn is_coherent(self) -> bool {
+        self.policy & Self::GLC != 0
+    }
+
+    /// The scope of RDNA 4: 0 the compute unit, 1 the shader engine, 2 the device, 3 the system.
+    pub const fn scope(self) -> u8 {
+        self.policy >> 1 & 3
+    }
+
+    /// The temporal hint of RDNA 4.
+    pub const fn hint(self) -> u8 {
+        self.policy >> 3
+    }
+}
+
 /// What modifies a VOP1/VOP2/VOPC beyond its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
@@ -75,8 +155,11 @@ pub enum Variant {
     E64,
     /// The second dword is an SDWA word, kept raw in [`Inst::word1`]; [`Inst::src`] holds the real source 0.
     Sdwa,
-    /// The second dword is a DPP word, kept raw in [`Inst::word1`]; [`Inst::src`] holds the real source 0.
+    /// A DPP word follows, kept raw in [`Inst::literal`]; [`Inst::src`] holds the real source 0. On RDNA it can also
+    /// follow the 64-bit encodings.
     Dpp,
+    /// As [`Variant::Dpp`], with a word that names a lane for each of eight.
+    Dpp8,
 }
 
 /// What keeps the vector ALU from reading and writing VGPRs as they stand; found out once, when an instruction is
@@ -104,9 +187,9 @@ impl Form {
             _ => (256..511).contains(&op.0),
         };
         let mods = inst.mods;
-        let replaced = matches!(inst.variant, Variant::Sdwa | Variant::Dpp);
+        let replaced = matches!(inst.variant, Variant::Sdwa | Variant::Dpp | Variant::Dpp8);
         let mut bits = if replaced || mods != Mods::default() { Self::ALTERED } else { 0 };
-        if replaced || mods.clamp || mods.omod != 0 || mods.op_sel & 8 != 0 {
+        if replaced || mods.clamp || mods.omod != 0 || mods.op_sel & (8 | Mods::KEEPS_OTHER_HALF) != 0 {
             bits |= Self::RESULT;
         }
         for (n, (op, ty)) in inst.src.into_iter().zip(inst.row.shape.src).enumerate() {
@@ -153,7 +236,7 @@ pub struct Inst {
     pub src: [Operand; 3],
     /// Form of a vector instruction.
     pub variant: Variant,
-    /// Length in bytes: 4 or 8, or 16 of a matrix instruction that v_mfma_ld_scale_b32 precedes.
+    /// Length in bytes: 4, 8 or 12, or 16 of a matrix instruction that v_mfma_ld_scale_b32 precedes.
     pub size: u8,
     /// Follows from the other fields, [`Form::of`].
     pub form: Form,
@@ -161,6 +244,8 @@ pub struct Inst {
     pub mods: Mods,
     /// Immediate, see above.
     pub imm: i32,
+    /// What a memory instruction says beside its operands.
+    pub memory: Memory,
     /// The 32-bit literal that follows the instruction.
     pub literal: u32,
     /// First dword, raw: cache bits and rarely used fields are read from here.
@@ -183,6 +268,16 @@ impl Inst {
     pub const fn bitop3(&self) -> u8 {
         // CAST: two bits and three and three.
         (self.word1 >> 21 & 0xc0 | self.word0 >> 5 & 0x38 | self.word1 >> 29) as u8
+    }
+
+    /// Whether DPP reads lanes that are off (FI).
+    pub const fn fetches_inactive(&self) -> bool {
+        match self.variant {
+            Variant::Dpp => self.literal >> 18 & 1 != 0,
+            // The code of source 0 says so.
+            Variant::Dpp8 => (if self.size == 12 { self.word1 } else { self.word0 }) & 0x1ff == 234,
+            _ => false,
+        }
     }
 
     /// The scales of A and B, if v_mfma_ld_scale_b32 is part of the instruction.

@@ -1,4 +1,4 @@
-//! The GFX9 instruction set: one table row per instruction drives decoder, disassembler and dispatch.
+//! Instruction sets of GFX9 and RDNA: one table row per instruction drives decoder, disassembler and dispatch.
 //!
 //! The last column of a row names the semantics, which `wave` defines: the tables of functions are made there, of the
 //! same rows.
@@ -35,5 +35,5 @@ pub mod table;
 
 pub use decode::{DecodeError, DecodeErrorKind, decode, decode_all};
 pub use disasm::disassemble;
-pub use inst::{Inst, Mods, Operand, Scales, Variant};
+pub use inst::{Inst, Memory, Mods, Operand, Scales, Variant};
 pub use row::{Family, Flow, Generation, Row, Shape, Target, Targets, Ty, flag};

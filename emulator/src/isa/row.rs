@@ -1,6 +1,6 @@
 //! What one row of the instruction table says.
 
-/// An encoding family of the GFX9 instruction set.
+/// An encoding family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub enum Family {
     /// Scalar, one source.
@@ -37,6 +37,10 @@ pub enum Family {
     Mubuf,
     /// Typed buffers.
     Mtbuf,
+    /// A half of a dual-issue instruction of RDNA.
+    Vopd,
+    /// Loads from LDS that are the vector ALU's, on RDNA.
+    LdsDirect,
 }
 
 /// A generation of instruction sets: encodings, opcodes and names are those of one document.
@@ -206,8 +210,10 @@ pub enum Flow {
 pub struct Row {
     /// Encoding family.
     pub family: Family,
-    /// Opcode within the family; that of the short form where there is one.
+    /// Opcode within the family, that of the short form where there is one, on GFX9 or on the last of [`Row::rdna`].
     pub opcode: u16,
+    /// Opcodes on RDNA 2, 3, 3.5 and 4, or [`ABSENT`].
+    pub rdna: [u16; 4],
     /// Mnemonic without encoding suffix, as LLVM spells it.
     pub name: &'static str,
     /// The targets that have it.
@@ -216,7 +222,31 @@ pub struct Row {
     pub shape: Shape,
 }
 
+/// No opcode.
+pub const ABSENT: u16 = u16::MAX;
+
 impl Row {
+    /// The opcode on a target that has it.
+    pub const fn opcode_on(&self, target: Target) -> u16 {
+        match target.generation() {
+            Generation::Gfx9 => self.opcode,
+            Generation::Gfx10 => self.rdna[0],
+            Generation::Gfx11 if Targets::GFX115.has(target) => self.rdna[2],
+            Generation::Gfx11 => self.rdna[1],
+            Generation::Gfx12 => self.rdna[3],
+        }
+    }
+
+    /// Whether it is of RDNA's tables.
+    pub const fn is_rdna(&self) -> bool {
+        self.targets.0 & Targets::ALL.0 == 0
+    }
+
+    /// Whether it is a comparison that writes EXEC.
+    pub fn compares_into_exec(&self) -> bool {
+        self.family == Family::Vopc && self.name.as_bytes().get(5) == Some(&b'x')
+    }
+
     /// Whether it is a vector instruction that writes its source, too.
     pub fn swaps(&self) -> bool {
         self.family == Family::Vop1 && self.name.contains("_swap_")
@@ -281,6 +311,10 @@ pub enum Ty {
     V32,
     /// An AGPR.
     A32,
+    /// A number of what to ask for (s_sendmsg_rtn_b32).
+    Msg,
+    /// M0 or the number of a barrier.
+    Barrier,
 }
 
 impl Ty {
@@ -302,6 +336,7 @@ impl Ty {
     /// Width of the scalar register group that LLVM sees at `code`: there are none of six or of 32.
     pub const fn scalar_dwords(self, code: u32) -> u16 {
         match self {
+            Self::B96 if code >= 108 => 8,
             Self::B192 if code < 108 => 5,
             Self::B192 => 8,
             Self::B1024 => 16,
@@ -419,6 +454,26 @@ pub mod flag {
     pub const SPARSE: u64 = 1 << 28;
     /// VOP3P: v_accvgpr_read and v_accvgpr_write.
     pub const ACCVGPR: u64 = 1 << 29;
+    /// GLOBAL: the address is SADDR and the lane's number.
+    pub const ADDTID: u64 = 1 << 42;
+    /// SMEM: nothing is read but caches.
+    pub const PREFETCH: u64 = 1 << 43;
+    /// SOPK: waits, for what the register and the immediate count.
+    pub const WAIT: u64 = 1 << 44;
+    /// SOPP: the immediate says what the next instructions wait for.
+    pub const DELAY: u64 = 1 << 45;
+    /// SOPP: the immediate holds counts of the vector units.
+    pub const DEPCTR: u64 = 1 << 46;
+    /// SOPP: the immediate is written in hexadecimal digits.
+    pub const HEX: u64 = 1 << 49;
+    /// SOPK: the immediate says what the program is for.
+    pub const VERSION: u64 = 1 << 50;
+    /// Constants of 16 bits are written as those of the type of the result.
+    pub const OTHER_CONSTANTS: u64 = 1 << 51;
+    /// VOP3P: neg says which sources are signed.
+    pub const NEG_SIGN: u64 = 1 << 47;
+    /// VOP3P: matrix instruction of RDNA.
+    pub const WMMA: u64 = 1 << 48;
     /// VOP3P: matrix instruction whose cbsz and blgp are the formats of A and B, and that [`LD_SCALE`] can precede.
     pub const F8F6F4: u64 = 1 << 40;
     /// VOP3P: the scales of the matrix instruction that follows.

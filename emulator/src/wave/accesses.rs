@@ -4,14 +4,10 @@ use std::sync::OnceLock;
 
 use super::{
     Wave,
-    exec::{
-        access::{Access, is_coherent},
-        kind::Kind,
-        scratch, shape, smem, to_lds,
-    },
+    exec::{access::Access, kind::Kind, scratch, shape, smem, to_lds},
     inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE},
 };
-use crate::isa::{Family, Inst, Operand, Row, Ty, flag};
+use crate::isa::{Family, Inst, Memory, Operand, Row, Ty, flag};
 
 /// Where a lane's datum lies.
 #[derive(Clone, Copy)]
@@ -294,13 +290,13 @@ pub(super) fn buffer(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) 
     };
     let (action, kind) = described(row);
     let first = register(inst.dst);
-    let is_lds = action == Action::Load && inst.word0 & 1 << 16 != 0 || row.name.contains("_lds_");
+    let is_lds = action == Action::Load && inst.memory.has(Memory::TO_LDS) || row.name.contains("_lds_");
     let data = match is_lds {
         true => Data::Lds(to_lds::Place::of_buffer(wave, inst, kind)),
         false if is_formatted => Data::Formatted(first),
         false => Data::Rows(first),
     };
-    let returns = !matches!(action, Action::Load | Action::Store) && is_coherent(inst);
+    let returns = inst.memory.has(Memory::RETURNS);
     each(&Part { action, kind, data, returned: returns.then_some(first), places: &places });
 }
 

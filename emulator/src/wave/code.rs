@@ -8,7 +8,8 @@ use super::{Exec, FaultKind, Restriction, Wave, semantics};
 use crate::{
     isa::{
         Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
-        inst::{Form, Variant},
+        inst::{Form, Memory, Variant},
+        row::ABSENT,
     },
     os::hidden,
 };
@@ -19,11 +20,42 @@ const PAGE_DWORDS: usize = 256;
 pub(crate) const PAGE_BYTES: u64 = 4 * PAGE_DWORDS as u64;
 
 /// A decoded instruction beside its semantics: one cache line.
-#[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Op {
     pub exec: Exec,
+    /// Of a dual-issue instruction this is a half, whose size is one byte too many, so that it is told from others where
+    /// that costs them nothing.
     pub inst: Inst,
+    /// The other half of a dual-issue instruction.
+    pub second: Option<Box<Second>>,
+}
+
+/// The half of a dual-issue instruction that is executed last.
+pub(crate) struct Second {
+    pub exec: Exec,
+    pub inst: Inst,
+    /// The register that the first half has written, if this half reads what was there before.
+    pub hidden: Option<usize>,
+}
+
+/// What is added to the size of a half.
+const DUAL: u8 = 1;
+
+impl Op {
+    /// A dual-issue instruction. Both halves read before either writes: the one goes first that writes nothing that
+    /// the other reads.
+    fn dual(halves: [Inst; 2]) -> Option<Self> {
+        let reads = |reader: &Inst, writer: &Inst| {
+            reader.src.iter().any(|op| *op == writer.dst && op.row().is_some())
+        };
+        let [x, y] = halves;
+        let swaps = reads(&y, &x) && !reads(&x, &y);
+        let [mut inst, last] = if swaps { [y, x] } else { [x, y] };
+        let hidden = reads(&last, &inst).then(|| inst.dst.row()).flatten();
+        let second = Second { exec: semantics(last.row)?, inst: last, hidden };
+        inst.size += DUAL;
+        Some(Self { exec: semantics(inst.row)?, inst, second: Some(Box::new(second)) })
+    }
 }
 
 /// As many operations as a page has dwords; what stands at the second dword of an instruction is never reached.
@@ -106,7 +138,7 @@ impl Code {
 
     /// The instruction at `pc`, as it would be executed; `None` outside of the range or where there is none.
     pub fn instruction(&self, pc: u64) -> Option<Inst> {
-        decode(self.target, self.words(pc)?.as_slice()).ok()
+        decode::decode(self.target, self.words(pc)?.as_slice()).ok()
     }
 
     /// Up to four dwords from `pc` on.
@@ -134,20 +166,32 @@ impl Code {
     }
 
     fn op(&self, pc: u64) -> Op {
+        let single = |exec: Exec, inst: Inst| Op { exec, inst, second: None };
         let Some(words) = self.words(pc) else {
-            return Op { exec: outside, inst: nothing(Words::default()) };
+            return single(outside, nothing(Words::default()));
         };
-        let Ok(inst) = decode(self.target, words.as_slice()) else {
-            return Op { exec: illegal, inst: nothing(words) };
+        let Ok(inst) = decode::decode(self.target, words.as_slice()) else {
+            return single(illegal, nothing(words));
         };
+        if let Some(op) = decode::halves(self.target, words.as_slice()).and_then(Op::dual) {
+            return op;
+        }
         let gds =
-            inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0 && !inst.row.shape.has(flag::GDS);
+            inst.row.family == Family::Ds && inst.memory.has(Memory::GDS) && !inst.row.shape.has(flag::GDS);
         match semantics(inst.row) {
-            _ if gds => Op { exec: no_gds, inst },
-            Some(exec) => Op { exec, inst },
-            None => Op { exec: unimplemented, inst },
+            _ if gds => single(no_gds, inst),
+            _ if is_refused(&inst, self.target) => single(unimplemented, inst),
+            Some(exec) => single(exec, inst),
+            None => single(unimplemented, inst),
         }
     }
+}
+
+/// What instructions of RDNA can ask for and do not get: a word that tells of pages that are not there, and loads to LDS that are
+/// no buffer's.
+fn is_refused(inst: &Inst, target: Target) -> bool {
+    let to_lds = inst.memory.has(Memory::TO_LDS) && inst.row.family != Family::Mubuf;
+    target.is_rdna() && (inst.memory.has(Memory::FAILS) || to_lds)
 }
 
 #[derive(Clone, Copy, Default)]
@@ -165,7 +209,8 @@ impl Words {
 /// Stands where no instruction is; its semantics never look at its operands.
 static NOTHING: Row = Row {
     family: Family::Sopp,
-    opcode: u16::MAX,
+    opcode: ABSENT,
+    rdna: [ABSENT; 4],
     name: "",
     targets: Targets::ALL,
     shape: Shape { dst: Ty::No, sdst: Ty::No, src: [Ty::No; 3], flags: 0 },
@@ -182,6 +227,7 @@ fn nothing(words: Words) -> Inst {
         form: Form::default(),
         mods: Mods::default(),
         imm: 0,
+        memory: Memory::default(),
         literal: 0,
         word0: words.words[0],
         word1: words.words[1],

@@ -41,7 +41,8 @@ pub(super) fn follow(values: &mut Inactive, wave: &Wave, inst: &Inst, pc: u64) -
     let dst = (inst.dst, row.shape.dst);
     match row.family {
         Vop1 | Vop2 | Vop3 | Vop3p => {
-            let carries = !matches!(inst.variant, Variant::Dpp | Variant::Sdwa) && !row.shape.has(MFMA);
+            let carries =
+                !matches!(inst.variant, Variant::Dpp | Variant::Dpp8 | Variant::Sdwa) && !row.shape.has(MFMA);
             let result = if carries { result(values, wave, inst) } else { Row::default() };
             values.set(dst, wave.exec, result);
             if row.swaps() {

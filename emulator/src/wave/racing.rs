@@ -7,7 +7,7 @@ use super::{
     exec::{cached::bypasses, kind, shape},
 };
 use crate::{
-    isa::{Family, Inst, Operand, Target, flag},
+    isa::{Family, Inst, Memory, Operand, Target, flag},
     race::{Access, Counter, How, RaceWatch, Racing, Span, Spans},
 };
 
@@ -15,9 +15,6 @@ use crate::{
 const S_WAITCNT: u16 = 12;
 const BUFFER_WBL2: u16 = 40;
 const BUFFER_INVL2: u16 = 41;
-
-/// SC1 of MUBUF.
-const SC1: u32 = 1 << 15;
 
 /// The families of which instructions are looked at, a bit each: all that touch memory or wait, for the order; for bounds those
 /// that touch LDS.
@@ -78,7 +75,7 @@ struct Look<'a> {
 impl Look<'_> {
     /// An instruction that writes back or invalidates caches.
     fn maintain(&self, racing: &mut Racing) {
-        let reaches_device = self.inst.word0 & SC1 != 0;
+        let reaches_device = self.inst.memory.caches(Memory::SCC);
         match (self.wave.target, self.inst.row.opcode) {
             // On gfx90a they are about memory of others.
             (Target::Gfx90a, BUFFER_WBL2 | BUFFER_INVL2) => {}
@@ -120,11 +117,7 @@ impl Look<'_> {
         let (wave, inst) = (self.wave, self.inst);
         let reaches_device = bypasses(wave.target, inst);
         // SLC, on gfx942 NT.
-        let is_streaming = match inst.row.family {
-            Family::Mtbuf => inst.word1 >> 22 & 1 != 0,
-            Family::Smem => false,
-            _ => inst.word0 >> 17 & 1 != 0,
-        };
+        let is_streaming = inst.memory.caches(Memory::SLC);
         let (is_coherent, may_meet_atomics) = match (wave.target, how) {
             // With both bits it is an access that is not temporal.
             (Target::Gfx90a, How::Read) => (reaches_device && !is_streaming, false),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Exec, Fault, FaultKind, Wave,
-    code::{self, Code, PAGE_BYTES},
+    code::{self, Code, Op, PAGE_BYTES, Second},
     racing,
 };
 use crate::{
@@ -90,9 +90,14 @@ impl Wave {
                         // the one before to be loaded.
                         std::hint::cold_path();
                         index += 1;
-                        if op.inst.size == 16 {
+                        if op.inst.size > 8 {
                             std::hint::cold_path();
-                            index += 2;
+                            index += usize::from(op.inst.size) / 4 - 2;
+                            if let Some(second) = &op.second {
+                                self.pc = start + 4 * index as u64;
+                                self.dual::<LOOKED_AT>(op, second, families);
+                                continue;
+                            }
                         }
                     }
                     self.pc = start + 4 * index as u64;
@@ -130,6 +135,25 @@ impl Wave {
 }
 
 impl Wave {
+    /// Executes a dual-issue instruction.
+    #[inline(never)]
+    fn dual<const LOOKED_AT: bool>(&mut self, op: &Op, second: &Second, families: u32) {
+        let is_looked_at = LOOKED_AT && families >> Family::Vopd as u32 & 1 != 0;
+        let hidden = second.hidden.map(|row| (row, self.vgpr[row]));
+        if is_looked_at {
+            self.look_at(&op.inst, op.exec);
+        }
+        (op.exec)(self, &op.inst);
+        let hidden = hidden.map(|(row, before)| (row, std::mem::replace(&mut self.vgpr[row], before)));
+        if is_looked_at {
+            self.look_at(&second.inst, second.exec);
+        }
+        (second.exec)(self, &second.inst);
+        if let Some((row, after)) = hidden {
+            self.vgpr[row] = after;
+        }
+    }
+
     /// Looks at an instruction that is about to be executed.
     #[cold]
     fn look_at(&mut self, inst: &Inst, exec: Exec) {

@@ -124,6 +124,8 @@ pub struct Wave {
     pub(super) full: u64,
     /// How many they are.
     pub(super) lanes: usize,
+    /// How often it has signalled its workgroup's barrier, where it may wait for that later (RDNA 4).
+    pub(crate) arrivals: u64,
     /// The scalar condition code.
     pub scc: bool,
     /// Indexed by the 8-bit scalar source code: s0..s101 and the named registers below 128, the inline
@@ -198,6 +200,7 @@ impl Wave {
             exec: 0,
             full: u64::MAX,
             lanes: 64,
+            arrivals: 0,
             scc: false,
             sgpr: constants::registers(&surroundings.apertures),
             vgpr,
@@ -241,6 +244,7 @@ impl Wave {
         self.sgpr[..128].fill(0);
         self.target = target;
         self.scc = false;
+        self.arrivals = 0;
         self.stop = None;
         self.trap_status = 0;
         self.waiting = None;

@@ -33,14 +33,15 @@ impl Wave {
 
 fn look(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
     use Family::{
-        Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sop1, Sop2, Sopc, Sopk, Sopp, Vop1, Vop2, Vop3, Vop3p,
-        Vopc,
+        Ds, Flat, Global, LdsDirect, Mtbuf, Mubuf, Scratch, Smem, Sop1, Sop2, Sopc, Sopk, Sopp, Vop1, Vop2,
+        Vop3, Vop3p, Vopc, Vopd,
     };
     let row = step.inst.row;
     match row.family {
         Sopp if !row.shape.has(flag::BRANCH) => {}
         Sop1 | Sop2 | Sopc | Sopk | Sopp => compute::scalar(uninit, wave, step),
-        Vop1 | Vop2 | Vop3 | Vop3p | Vopc => compute::vector(uninit, wave, step),
+        Vop1 | Vop2 | Vop3 | Vop3p | Vopc | Vopd => compute::vector(uninit, wave, step),
+        LdsDirect => compute::vector(uninit, wave, step),
         Ds if accesses::is_permutation(step.inst) => compute::vector(uninit, wave, step),
         Ds => access::local(uninit, wave, step),
         Flat | Global | Scratch => access::flat(uninit, wave, step),

@@ -18,8 +18,11 @@ pub use native::{Native, compare, native};
 
 use emulator::isa::Target;
 
-/// All targets.
+/// All targets whose waves have 64 lanes.
 pub const TARGETS: [Target; 3] = Target::GFX9;
+
+/// One of each generation whose waves have 32.
+pub const RDNA: [Target; 3] = [Target::Gfx1030, Target::Gfx1100, Target::Gfx1200];
 
 /// Every target at every optimisation level.
 pub fn everywhere() -> impl Iterator<Item = (Target, Level)> {

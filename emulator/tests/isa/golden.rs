@@ -7,6 +7,10 @@ use emulator::isa::{Family, Target, flag, table};
 const GFX90A: &str = include_str!("../data/isa/gfx90a.tsv");
 const GFX942: &str = include_str!("../data/isa/gfx942.tsv");
 const GFX950: &str = include_str!("../data/isa/gfx950.tsv");
+const GFX1030: &str = include_str!("../data/isa/gfx1030.tsv");
+const GFX1100: &str = include_str!("../data/isa/gfx1100.tsv");
+const GFX1150: &str = include_str!("../data/isa/gfx1150.tsv");
+const GFX1200: &str = include_str!("../data/isa/gfx1200.tsv");
 
 /// Instructions beyond the golden list, which was taken with the GDS bit clear.
 const GDS_ONLY: [(u16, &str); 6] = [
@@ -18,8 +22,11 @@ const GDS_ONLY: [(u16, &str); 6] = [
     (157, "ds_gws_barrier"),
 ];
 
-/// Opcodes of the VOP3 encoding at which the short families' instructions begin.
-const PROMOTED: [(Family, u16); 3] = [(Family::Vopc, 0), (Family::Vop2, 0x100), (Family::Vop1, 0x140)];
+/// Opcodes of the VOP3 encoding at which the short families' instructions begin: on GFX9, and on RDNA.
+const PROMOTED: [[(Family, u16); 3]; 2] = [
+    [(Family::Vopc, 0), (Family::Vop2, 0x100), (Family::Vop1, 0x140)],
+    [(Family::Vopc, 0), (Family::Vop2, 0x100), (Family::Vop1, 0x180)],
+];
 
 type Opcodes = BTreeMap<String, BTreeSet<(u16, String)>>;
 
@@ -28,7 +35,10 @@ fn golden(target: Target) -> Opcodes {
         Target::Gfx90a => GFX90A,
         Target::Gfx942 => GFX942,
         Target::Gfx950 => GFX950,
-        _ => unimplemented!(),
+        Target::Gfx1030 => GFX1030,
+        Target::Gfx1150 | Target::Gfx1151 => GFX1150,
+        Target::Gfx1200 | Target::Gfx1201 => GFX1200,
+        _ => GFX1100,
     };
     let mut opcodes = Opcodes::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -47,19 +57,17 @@ fn golden(target: Target) -> Opcodes {
 
 fn tables(target: Target) -> Opcodes {
     let mut opcodes = Opcodes::new();
-    for (family, rows) in &table::TABLES {
-        let promoted = PROMOTED.iter().find(|(f, _)| f == family);
+    for (family, rows) in table::of(target) {
+        let promoted = PROMOTED[usize::from(target.is_rdna())].iter().find(|(f, _)| f == family);
         for row in rows.iter().filter(|row| row.targets.has(target)) {
             let name = format!("{family:?}").to_uppercase();
-            if *family == Family::Ds && GDS_ONLY.contains(&(row.opcode, row.name)) {
+            if *family == Family::Ds && !target.is_rdna() && GDS_ONLY.contains(&(row.opcode, row.name)) {
                 continue;
             }
-            opcodes.entry(name).or_default().insert((row.opcode, row.name.to_owned()));
+            let opcode = row.opcode_on(target);
+            opcodes.entry(name).or_default().insert((opcode, row.name.to_owned()));
             if let Some((_, base)) = promoted.filter(|_| !row.shape.has(flag::NO_E64)) {
-                opcodes
-                    .entry("VOP3".to_owned())
-                    .or_default()
-                    .insert((base + row.opcode, row.name.to_owned()));
+                opcodes.entry("VOP3".to_owned()).or_default().insert((base + opcode, row.name.to_owned()));
             }
         }
     }
@@ -124,6 +132,19 @@ fn the_table_list_is_ordered_as_the_families_are() {
         assert_eq!(*family as usize, i);
         assert!(rows.iter().all(|row| row.family == *family), "{family:?}");
         assert!(rows.is_sorted_by_key(|row| row.opcode), "{family:?}");
+    }
+}
+
+#[test]
+fn rdna_has_every_opcode_that_llvm_knows_and_no_other() {
+    Target::ALL.into_iter().filter(|target| target.is_rdna()).for_each(check);
+}
+
+#[test]
+fn the_table_list_of_rdna_is_ordered_as_the_families_are() {
+    for (i, (family, rows)) in table::of(Target::Gfx1100).iter().enumerate() {
+        assert_eq!(*family as usize, i);
+        assert!(rows.iter().all(|row| row.family == *family), "{family:?}");
     }
 }
 

@@ -6,9 +6,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use emulator::isa::Target;
+use emulator::isa::{Generation, Target};
 
-/// What LLVM makes of two or four words.
+/// What LLVM makes of two to four words.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No instruction.
@@ -19,11 +19,14 @@ pub enum Verdict {
     Crashed,
 }
 
-/// Follows each sample, so that its output can be told from the next one's. The PAD before it feeds a last word that
-/// begins an instruction of eight bytes: llvm-mc reads its lines as one stream.
-const MARK: &str = " 0x07 0x00 0x80 0xbf\n0xcd 0xab 0x8b 0xbf\n";
-const MARK_TEXT: &str = "s_setkill 0xabcd";
-/// Stands behind an instruction of four bytes: two instructions come out if LLVM agrees about the size.
+/// Follows each sample, so that its output can be told from the next one's. The PADs before it feed a last word that
+/// begins an instruction of twenty bytes: llvm-mc reads its lines as one stream.
+const MARK: &str =
+    " 0x07 0x00 0x80 0xbf 0x07 0x00 0x80 0xbf 0x07 0x00 0x80 0xbf 0x07 0x00 0x80 0xbf\n0xcd 0xab 0x80 0xbf\n";
+const MARK_TEXT: &str = "s_nop 0xabcd";
+/// The PADs in MARK.
+const PADS: usize = 4;
+/// Stands behind an instruction that is shorter than its sample: as many come out if LLVM agrees about the size.
 pub const PAD: u32 = 0xbf80_0007;
 const PAD_TEXT: &str = "s_nop 7";
 
@@ -59,6 +62,11 @@ fn batch_or_halves<const N: usize>(target: Target, samples: &[[u32; N]]) -> Vec<
     }
 }
 
+/// The feature with which LLVM names halves of registers; it is the default for RDNA 3 only.
+fn halves(target: Target) -> Option<&'static str> {
+    (target.generation() > Generation::Gfx10).then_some("+real-true16")
+}
+
 /// One llvm-mc process; `None` if it crashed.
 fn run<const N: usize>(target: Target, samples: &[[u32; N]]) -> Option<Vec<Verdict>> {
     let mut input = String::with_capacity(samples.len() * 64);
@@ -70,6 +78,7 @@ fn run<const N: usize>(target: Target, samples: &[[u32; N]]) -> Option<Vec<Verdi
     }
     let mut child = Command::new("llvm-mc-22")
         .args(["-triple=amdgcn-amd-amdhsa", "-disassemble", &format!("-mcpu={}", target.name())])
+        .args(halves(target).map(|attributes| format!("-mattr={attributes}")))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -106,9 +115,12 @@ fn run<const N: usize>(target: Target, samples: &[[u32; N]]) -> Option<Vec<Verdi
         let i = verdicts.len();
         verdicts.push(match lines.first() {
             Some(text) if !invalid_at_start[i] => {
-                // Behind all words comes the one PAD, behind half of them at least another instruction.
-                let half = invalid_behind[i] || lines.len() != 2 || lines[1] != PAD_TEXT;
-                Verdict::Valid { size: if half { 2 * N } else { 4 * N }, text: text.clone() }
+                let behind = &lines[1..];
+                let known =
+                    behind.len() >= PADS && !invalid_behind[i] && behind.iter().all(|l| l == PAD_TEXT);
+                // Other words behind it are those of a sample that was said to be longer than this.
+                let words = if known { (N + PADS).saturating_sub(behind.len()) } else { N / 4 + 1 };
+                Verdict::Valid { size: 4 * words, text: text.clone() }
             }
             _ => Verdict::Invalid,
         });
@@ -135,6 +147,7 @@ fn without_diagnostics(line: &str) -> String {
 pub fn objdump(object: &Path, target: Target) -> Vec<(Vec<u32>, String)> {
     let output = Command::new("llvm-objdump-22")
         .args(["-d", &format!("--mcpu={}", target.name())])
+        .args(halves(target).map(|attributes| format!("--mattr={attributes}")))
         .arg(object)
         .output()
         .expect("llvm-objdump-22 was found before");

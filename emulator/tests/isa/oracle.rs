@@ -27,12 +27,12 @@ fn ours<const N: usize>(target: Target, words: [u32; N]) -> Option<Verdict> {
     }
 }
 
-/// A word behind a four-byte instruction becomes a known one, so that sizes show.
-fn padded(target: Target, [word0, word1]: [u32; 2]) -> [u32; 2] {
-    match decode(target, &[word0, word1]) {
-        Ok(inst) if inst.size == 4 => [word0, llvm::PAD],
-        _ => [word0, word1],
+/// The words behind an instruction that is shorter than `words` become known ones, so that sizes show.
+fn padded<const N: usize>(target: Target, mut words: [u32; N]) -> [u32; N] {
+    if let Ok(inst) = decode(target, &words) {
+        words.iter_mut().skip(usize::from(inst.size) / 4).for_each(|word| *word = llvm::PAD);
     }
+    words
 }
 
 fn mnemonic(verdict: &Verdict) -> &str {
@@ -77,14 +77,14 @@ fn compare<const N: usize>(target: Target, samples: &[[u32; N]]) -> Comparison {
     comparison
 }
 
-fn check(target: Target) {
+fn check<const N: usize>(target: Target) {
     if !llvm::available("llvm-mc-22", "llvm-22") {
         return;
     }
     let mut random = Rng::with_seed(0x5eed);
     let mut seen_inexact = Vec::new();
-    for encoding in words::ENCODINGS {
-        let samples = samples(encoding, target, &mut random);
+    for encoding in words::encodings(target) {
+        let samples = samples::<N>(encoding, target, &mut random);
         let (known, new): (Vec<_>, Vec<_>) = differences(target, &samples)
             .into_iter()
             .partition(|(name, _)| NOT_YET_EXACT.contains(&(encoding.name, name.as_str())));
@@ -98,30 +98,50 @@ fn check(target: Target) {
     }
 }
 
-fn samples(encoding: &Encoding, target: Target, random: &mut Rng) -> Vec<[u32; 2]> {
+fn samples<const N: usize>(encoding: &Encoding, target: Target, random: &mut Rng) -> Vec<[u32; N]> {
     let mut samples = Vec::new();
     for opcode in 0..encoding.opcodes() {
         for _ in 0..samples_per_opcode() {
             samples.push(padded(target, encoding.sample(opcode, random)));
         }
     }
-    samples.retain(|words| !words::crashes_llvm(*words));
+    samples.retain(|words| !words::crashes_llvm(target, *words));
     samples
 }
 
 #[test]
 fn random_encodings_of_gfx90a_read_as_in_llvm() {
-    check(Target::Gfx90a);
+    check::<2>(Target::Gfx90a);
 }
 
 #[test]
 fn random_encodings_of_gfx942_read_as_in_llvm() {
-    check(Target::Gfx942);
+    check::<2>(Target::Gfx942);
 }
 
 #[test]
 fn random_encodings_of_gfx950_read_as_in_llvm() {
-    check(Target::Gfx950);
+    check::<2>(Target::Gfx950);
+}
+
+#[test]
+fn random_encodings_of_gfx1030_read_as_in_llvm() {
+    check::<3>(Target::Gfx1030);
+}
+
+#[test]
+fn random_encodings_of_gfx1100_read_as_in_llvm() {
+    check::<3>(Target::Gfx1100);
+}
+
+#[test]
+fn random_encodings_of_gfx1150_read_as_in_llvm() {
+    check::<3>(Target::Gfx1150);
+}
+
+#[test]
+fn random_encodings_of_gfx1200_read_as_in_llvm() {
+    check::<3>(Target::Gfx1200);
 }
 
 /// Encodings per opcode from which the sweep starts, and how many it tries to find them.
@@ -129,23 +149,23 @@ const BASES: usize = 3;
 const TRIES: usize = 4_000;
 
 /// Each opcode with one field after another walked through its values, from encodings that are valid.
-fn sweep(target: Target) {
+fn sweep<const N: usize>(target: Target) {
     if !llvm::available("llvm-mc-22", "llvm-22") {
         return;
     }
     let mut random = Rng::with_seed(0x0b5e);
     let mut total = Comparison::default();
     let mut words = 0;
-    for encoding in words::ENCODINGS {
+    for encoding in words::encodings(target) {
         for opcode in 0..encoding.opcodes() {
-            let tries = std::iter::repeat_with(|| encoding.sample(opcode, &mut random)).take(TRIES);
+            let tries = std::iter::repeat_with(|| encoding.sample::<N>(opcode, &mut random)).take(TRIES);
             let bases: Vec<_> = tries.filter(|words| decode(target, words).is_ok()).take(BASES).collect();
             let mut samples: Vec<_> =
                 bases.iter().flat_map(|base| encoding.sweep(*base, &mut random)).collect();
             for sample in &mut samples {
                 *sample = padded(target, *sample);
             }
-            samples.retain(|words| !words::crashes_llvm(*words));
+            samples.retain(|words| !words::crashes_llvm(target, *words));
             words += samples.len();
             let comparison = compare(target, &samples);
             total.differences.extend(comparison.differences);
@@ -167,37 +187,72 @@ fn sweep(target: Target) {
 #[test]
 #[ignore = "millions of words; cargo xtask isa-oracle runs it"]
 fn every_value_of_every_field_of_gfx90a_reads_as_in_llvm() {
-    sweep(Target::Gfx90a);
+    sweep::<2>(Target::Gfx90a);
 }
 
 #[test]
 #[ignore = "millions of words; cargo xtask isa-oracle runs it"]
 fn every_value_of_every_field_of_gfx942_reads_as_in_llvm() {
-    sweep(Target::Gfx942);
+    sweep::<2>(Target::Gfx942);
 }
 
 #[test]
 #[ignore = "millions of words; cargo xtask isa-oracle runs it"]
 fn every_value_of_every_field_of_gfx950_reads_as_in_llvm() {
-    sweep(Target::Gfx950);
+    sweep::<2>(Target::Gfx950);
 }
 
 #[test]
-fn random_words_read_as_in_llvm() {
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx1030_reads_as_in_llvm() {
+    sweep::<3>(Target::Gfx1030);
+}
+
+#[test]
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx1100_reads_as_in_llvm() {
+    sweep::<3>(Target::Gfx1100);
+}
+
+#[test]
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx1150_reads_as_in_llvm() {
+    sweep::<3>(Target::Gfx1150);
+}
+
+#[test]
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx1200_reads_as_in_llvm() {
+    sweep::<3>(Target::Gfx1200);
+}
+
+/// The same words for each target.
+fn random<const N: usize>(targets: &[Target]) {
     if !llvm::available("llvm-mc-22", "llvm-22") {
         return;
     }
-    for target in Target::GFX9 {
+    for &target in targets {
         let mut random = Rng::with_seed(0x77);
         let mut samples = Vec::new();
         for _ in 0..2_000 * samples_per_opcode() {
-            samples.push(padded(target, [random.u32(..), random.u32(..)]));
+            samples.push(padded(target, std::array::from_fn::<_, N, _>(|_| random.u32(..))));
         }
-        samples.retain(|words| !words::crashes_llvm(*words));
+        samples.retain(|words| !words::crashes_llvm(target, *words));
         let differences = differences(target, &samples);
         let reports: Vec<_> = differences.iter().take(20).map(|(_, report)| report.as_str()).collect();
         assert!(differences.is_empty(), "{} differences\n{}", differences.len(), reports.join("\n"));
     }
+}
+
+#[test]
+fn random_words_read_as_in_llvm() {
+    random::<2>(&Target::GFX9);
+}
+
+#[test]
+fn random_words_of_rdna_read_as_in_llvm() {
+    let targets: Vec<_> = Target::ALL.into_iter().filter(|target| target.is_rdna()).collect();
+    random::<3>(&targets);
 }
 
 #[test]
@@ -216,11 +271,11 @@ fn matrix_instructions_behind_their_scales_read_as_in_llvm() {
     let mut samples = Vec::new();
     while samples.len() < 100 * samples_per_opcode() as usize {
         let second = if random.u8(..) < 16 { 84 } else { OPCODES[random.usize(1..3)] };
-        let pair = [OPCODES[0], second].map(|opcode| encoding.sample(opcode, &mut random));
+        let pair: [[u32; 2]; 2] = [OPCODES[0], second].map(|opcode| encoding.sample(opcode, &mut random));
         let [[a, b], [c, d]] = pair;
         let takes = if random.u8(..) < 16 { 0 } else { TAKES_SCALES };
         let registers = if c >> 8 & 7 | d >> 29 == 0 { 0 } else { REGISTERS };
-        if !pair.into_iter().any(words::crashes_llvm) {
+        if !pair.into_iter().any(|words| words::crashes_llvm(Target::Gfx950, words)) {
             samples.push([a, b, c | takes, d | registers]);
         }
     }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use crate::harness::{everywhere, input, kernel, native, output, value};
+use crate::harness::{Level, RDNA, everywhere, input, kernel, native, output, value};
 
 /// A kernel `name(const u32 *in, void *out, u32 n)` and its launch.
 struct Program {
@@ -41,7 +41,8 @@ impl Program {
         let name = self.name;
         let expected = self.host(data)?;
         assert!(expected.iter().any(|&word| word != 0), "{name} computes something");
-        for (target, level) in everywhere() {
+        let narrow = RDNA.into_iter().flat_map(|target| Level::ALL.map(|level| (target, level)));
+        for (target, level) in everywhere().chain(narrow) {
             let kernel = kernel(self.source, name, target, level)?;
             let mut out = vec![0u32; self.words[1]];
             let args = &mut [input(data), output(&mut out), value(self.n)];

@@ -164,7 +164,7 @@ fn trace(target: Target, encoding: &Encoding, samples: usize, seed: u64) -> Vec<
         fill(ground.bytes(MEMORY, MEMORY + PART), &mut random);
         fill(ground.bytes(LDS, LDS + PART), &mut random);
         fill(ground.bytes(SCRATCH, SCRATCH + PART), &mut random);
-        let tries = std::iter::repeat_with(|| encoding.sample(opcode, &mut words_of)).take(20 * samples);
+        let tries = std::iter::repeat_with(|| encoding.sample::<2>(opcode, &mut words_of)).take(20 * samples);
         for sample in tries.filter(|words| decode(target, words).is_ok()).take(samples) {
             let inst = decode(target, &sample).expect("only what decodes is left");
             // The clock is not the same twice.

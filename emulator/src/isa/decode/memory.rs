@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        inst::{Inst, Operand},
+        inst::{Inst, Memory, Operand},
         row::{Family, Row, Target, Ty, flag},
     },
     Decoded, Fetch, bits, operand,
@@ -17,6 +17,8 @@ pub fn smem(f: &Fetch) -> Decoded {
     let row = f.row(Family::Smem, f.lo(25, 18))?;
     let shape = &row.shape;
     let mut inst = f.inst8(row)?;
+    let glc = f.lo(16, 16) != 0;
+    inst.memory = memory(shape.has(flag::ATOMIC) && glc, [glc, false, false]);
     if shape.dst != Ty::No {
         inst.dst = operand(scalar(f.lo(12, 6), shape.dst.dwords()), row)?;
     }
@@ -42,6 +44,7 @@ pub fn ds(f: &Fetch) -> Decoded {
     let shape = &row.shape;
     let mut inst = f.inst8(row)?;
     let (word1, acc, gds) = (inst.word1, f.lo(25, 25) != 0, f.lo(16, 16) != 0);
+    inst.memory = Memory::new(if gds { Memory::GDS } else { 0 }, 0);
     require(if gds { !shape.has(flag::NO_GDS) } else { !shape.has(flag::GDS) }, row)?;
     // Unused fields are reserved.
     let field = |ty: Ty, n: u32, acc: bool| match ty {
@@ -84,6 +87,8 @@ pub fn flat(f: &Fetch) -> Decoded {
     let scc = f.lo(25, 25) != 0;
     // On gfx90a bit 13 sends the data of some loads to LDS instead of to a register.
     let lds = f.target == Target::Gfx90a && bit13 && shape.has(flag::LDS);
+    inst.memory = memory(shape.has(flag::ATOMIC) && returns, [returns, f.lo(17, 17) != 0, scc]);
+    inst.memory.add(if lds { Memory::TO_LDS } else { 0 });
     // The scc bit of float atomics is reserved on gfx90a.
     require(f.target != Target::Gfx90a || !shape.has(flag::FLOAT) || !scc, row)?;
     let address = bits(word1, 7, 0);
@@ -135,7 +140,8 @@ pub fn mubuf(f: &Fetch) -> Decoded {
     let row = f.row(Family::Mubuf, f.lo(24, 18))?;
     let shape = &row.shape;
     if shape.has(flag::CACHE) {
-        let inst = f.inst8(row)?;
+        let mut inst = f.inst8(row)?;
+        inst.memory = memory(false, [f.lo(14, 14) != 0, f.lo(17, 17) != 0, f.lo(15, 15) != 0]);
         require(f.lo(13, 12) == 0 && f.lo(16, 16) == 0 && bits(inst.word1, 23, 23) == 0, row)?;
         // The scope bits exist on gfx942; buffer_wbl2 of gfx90a ignores them.
         require(f.target.is_gfx940() || row.name == "buffer_wbl2" || f.lo(15, 14) == 0, row)?;
@@ -161,6 +167,15 @@ fn buffer(f: &Fetch, row: &'static Row, lds: bool) -> Decoded {
     let word1 = inst.word1;
     require(!lds || bits(word1, 23, 23) == 0, row)?;
     let (offen, idxen) = (f.lo(12, 12) != 0, f.lo(13, 13) != 0);
+    let glc = f.lo(14, 14) != 0;
+    let (slc, scc) = match row.family {
+        Family::Mtbuf => (bits(word1, 22, 22) != 0, bits(word1, 21, 21) != 0),
+        _ => (f.lo(17, 17) != 0, f.lo(15, 15) != 0),
+    };
+    inst.memory = memory(shape.has(flag::ATOMIC) && glc, [glc, slc, scc]);
+    for (set, flag) in [(offen, Memory::OFFEN), (idxen, Memory::IDXEN), (lds, Memory::TO_LDS)] {
+        inst.memory.add(if set { flag } else { 0 });
+    }
     // A store from LDS has no address register.
     require(shape.dst != Ty::No || !offen && !idxen, row)?;
     if shape.dst != Ty::No && !lds {
@@ -176,8 +191,15 @@ fn buffer(f: &Fetch, row: &'static Row, lds: bool) -> Decoded {
     Ok(inst)
 }
 
+/// The cache bits GLC, SLC and SCC, under the names of gfx90a.
+fn memory(returns: bool, [glc, slc, scc]: [bool; 3]) -> Memory {
+    let policy =
+        (u8::from(glc) * Memory::GLC) | (u8::from(slc) * Memory::SLC) | (u8::from(scc) * Memory::SCC);
+    Memory::new(if returns { Memory::RETURNS } else { 0 }, policy)
+}
+
 /// `value` of `width` bits, sign-extended.
-fn sign_extend(value: u32, width: u32) -> i32 {
+pub fn sign_extend(value: u32, width: u32) -> i32 {
     // CAST: reinterpreted as two's complement.
     ((value << (32 - width)) as i32) >> (32 - width)
 }

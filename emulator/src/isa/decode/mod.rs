@@ -5,13 +5,14 @@
 
 mod memory;
 mod operand;
+mod rdna;
 mod scalar;
 mod vector;
 
 use std::sync::OnceLock;
 
 use super::{
-    inst::{Form, Inst, Mods, Operand, Variant},
+    inst::{Form, Inst, Memory, Mods, Operand, Variant},
     row::{Family, Row, Target},
     table,
 };
@@ -78,37 +79,50 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Inst, DecodeError> {
     let Some(&word0) = words.first() else {
         return Err(DecodeError { position: 0, kind: DecodeErrorKind::Truncated });
     };
-    let behind = words.get(2..4).map(|words| [words[0], words[1]]);
-    let fetch = Fetch { target, word0, word1: words.get(1).copied(), behind };
-    let decoded = match word0 >> 23 {
-        0x17d => scalar::sop1(&fetch),
-        0x17e => scalar::sopc(&fetch),
-        0x17f => scalar::sopp(&fetch),
-        0x160..=0x17c => scalar::sopk(&fetch),
-        0x100..=0x15f => scalar::sop2(&fetch),
-        0x1a7 => vector::vop3p(&fetch),
+    let word = |n: usize| words.get(n).copied();
+    let fetch = Fetch { target, word0, word1: word(1), word2: word(2), word3: word(3) };
+    let decoded = if target.is_rdna() { rdna::decode(&fetch) } else { gfx9(&fetch) };
+    decoded.map(|inst| Inst { form: Form::of(&inst), ..inst }).map_err(|kind| {
+        let position = if kind == DecodeErrorKind::Truncated { 4 * words.len() } else { 0 };
+        DecodeError { position, kind }
+    })
+}
+
+fn gfx9(fetch: &Fetch) -> Decoded {
+    let word0 = fetch.word0;
+    match word0 >> 23 {
+        0x17d => scalar::sop1(fetch),
+        0x17e => scalar::sopc(fetch),
+        0x17f => scalar::sopp(fetch),
+        0x160..=0x17c => scalar::sopk(fetch),
+        0x100..=0x15f => scalar::sop2(fetch),
+        0x1a7 => vector::vop3p(fetch),
         _ => match word0 >> 25 {
-            0x3f => vector::vop1(&fetch),
-            0x3e => vector::vopc(&fetch),
-            0x00..=0x3d => vector::vop2(&fetch),
+            0x3f => vector::vop1(fetch),
+            0x3e => vector::vopc(fetch),
+            0x00..=0x3d => vector::vop2(fetch),
             _ => match word0 >> 26 {
-                0x30 => memory::smem(&fetch),
+                0x30 => memory::smem(fetch),
                 0x31 => Err(DecodeErrorKind::NotCompute { encoding: "EXP" }),
-                0x34 => vector::vop3(&fetch),
+                0x34 => vector::vop3(fetch),
                 0x35 => Err(DecodeErrorKind::NotCompute { encoding: "VINTRP" }),
-                0x36 => memory::ds(&fetch),
-                0x37 => memory::flat(&fetch),
-                0x38 => memory::mubuf(&fetch),
-                0x3a => memory::mtbuf(&fetch),
+                0x36 => memory::ds(fetch),
+                0x37 => memory::flat(fetch),
+                0x38 => memory::mubuf(fetch),
+                0x3a => memory::mtbuf(fetch),
                 0x3c => Err(DecodeErrorKind::NotCompute { encoding: "MIMG" }),
                 _ => Err(DecodeErrorKind::Encoding { word: word0 }),
             },
         },
-    };
-    decoded.map(|inst| Inst { form: Form::of(&inst), ..inst }).map_err(|kind| {
-        let position = if kind == DecodeErrorKind::Truncated { 4 } else { 0 };
-        DecodeError { position, kind }
-    })
+    }
+}
+
+/// The halves of a dual-issue instruction of RDNA 3 or 4, decoded as [`decode`] does; `None` if the words are none.
+pub fn halves(target: Target, words: &[u32]) -> Option<[Inst; 2]> {
+    let &[word0, word1, ref rest @ ..] = words else { return None };
+    let fetch = Fetch { target, word0, word1: Some(word1), word2: rest.first().copied(), word3: None };
+    let halves = (target.is_rdna() && word0 >> 26 == 0x32).then(|| rdna::halves(&fetch).ok())??;
+    Some(halves.map(|inst| Inst { form: Form::of(&inst), ..inst }))
 }
 
 /// Decodes `words` from end to end: yields the index of each instruction's first word with the instruction, and
@@ -132,17 +146,17 @@ const OPCODES: usize = 1024;
 
 /// Rows by family and opcode, as one target has them.
 struct Index {
-    families: [[Option<&'static Row>; OPCODES]; table::TABLES.len()],
+    families: [[Option<&'static Row>; OPCODES]; table::rdna::TABLES.len()],
 }
 
 impl Index {
     fn of(target: Target) -> &'static Self {
         static INDEXES: [OnceLock<Box<Index>>; Target::ALL.len()] = [const { OnceLock::new() }; _];
         INDEXES[target as usize].get_or_init(|| {
-            let mut index = Box::new(Self { families: [[None; OPCODES]; table::TABLES.len()] });
-            for (family, rows) in &table::TABLES {
+            let mut index = Box::new(Self { families: [[None; OPCODES]; table::rdna::TABLES.len()] });
+            for (family, rows) in table::of(target) {
                 for row in rows.iter().filter(|row| row.targets.has(target)) {
-                    index.families[*family as usize][usize::from(row.opcode)] = Some(row);
+                    index.families[*family as usize][usize::from(row.opcode_on(target))] = Some(row);
                 }
             }
             index
@@ -155,8 +169,8 @@ struct Fetch {
     target: Target,
     word0: u32,
     word1: Option<u32>,
-    /// The third and the fourth.
-    behind: Option<[u32; 2]>,
+    word2: Option<u32>,
+    word3: Option<u32>,
 }
 
 /// What the decoders of the families return; positions are added by [`decode`].
@@ -182,6 +196,10 @@ impl Fetch {
         self.word1.ok_or(DecodeErrorKind::Truncated)
     }
 
+    fn third(&self) -> Decoded<u32> {
+        self.word2.ok_or(DecodeErrorKind::Truncated)
+    }
+
     /// An instruction without operands, to be filled in.
     fn inst(&self, row: &'static Row) -> Inst {
         Inst {
@@ -194,6 +212,7 @@ impl Fetch {
             form: Form::default(),
             mods: Mods::default(),
             imm: 0,
+            memory: Memory::default(),
             literal: 0,
             word0: self.word0,
             word1: 0,
@@ -210,6 +229,17 @@ impl Fetch {
         if inst.src.contains(&Operand::LITERAL) || inst.dst == Operand::LITERAL {
             inst.literal = self.second()?;
             inst.size = 8;
+        }
+        Ok(inst)
+    }
+}
+
+impl Fetch {
+    /// As [`Fetch::with_literal`], of an instruction of two words.
+    fn with_third_literal(&self, mut inst: Inst) -> Decoded {
+        if inst.src.contains(&Operand::LITERAL) {
+            inst.literal = self.third()?;
+            inst.size = 12;
         }
         Ok(inst)
     }

@@ -83,7 +83,7 @@ fn no_operands(f: &Fetch, inst: Inst, is_sdwa: bool) -> Decoded {
 }
 
 /// Whether the modifier bits of source `i` suit its type: `neg` and `abs` of floats only.
-fn neg_abs_allowed(row: &'static Row, i: usize, neg: bool, abs: bool) -> bool {
+pub fn neg_abs_allowed(row: &'static Row, i: usize, neg: bool, abs: bool) -> bool {
     let ignored =
         row.shape.has(flag::MODS_IGNORED) && (i < row.shape.sources() || row.shape.has(flag::BYTE_SEL));
     !(neg || abs) || row.shape.src[i].is_float() || ignored
@@ -94,7 +94,7 @@ fn packed_ignored(row: &'static Row, i: usize) -> bool {
     row.shape.src[i] == Ty::V2F16 && row.shape.has(flag::MODS_IGNORED)
 }
 
-fn sdwa(f: &Fetch, inst: Inst) -> Decoded {
+pub fn sdwa(f: &Fetch, inst: Inst) -> Decoded {
     let row = inst.row;
     let word = f.second()?;
     let bit = |n: u32| word >> n & 1 != 0;
@@ -119,8 +119,11 @@ fn sdwa(f: &Fetch, inst: Inst) -> Decoded {
         }
     }
     if row.family == Family::Vopc {
+        require(!bit(15) || row.shape.sdst == Ty::Mask, row)?;
         if bit(15) {
-            inst.sdst = operand(scalar(bits(word, 14, 8), 2), row)?;
+            let code = bits(word, 14, 8);
+            inst.sdst =
+                operand(if f.target.is_rdna() { f.rdna_scalar(code, 1) } else { scalar(code, 2) }, row)?;
         }
     } else {
         if row.shape.has(flag::NO_DST_SEL) {
@@ -148,7 +151,7 @@ fn dpp(f: &Fetch, inst: Inst) -> Decoded {
     let row = inst.row;
     let word = f.second()?;
     let bit = |n: u32| word >> n & 1 != 0;
-    let mut inst = Inst { variant: Variant::Dpp, size: 8, word1: word, ..inst };
+    let mut inst = Inst { variant: Variant::Dpp, size: 8, word1: word, literal: word, ..inst };
     inst.src[0] = vgpr(bits(word, 7, 0));
     for (i, neg, abs) in [(0, 20, 21), (1, 22, 23)] {
         require(neg_abs_allowed(row, i, bit(neg), bit(abs)), row)?;
@@ -297,8 +300,9 @@ fn matrix(code: u32, ty: Ty, acc: bool) -> Option<Operand> {
 /// Only there the bits that the first of both does not use are ignored; `None` if the words are no such pair.
 fn scaled(f: &Fetch) -> Option<Decoded> {
     const TAKES_SCALES: u32 = 1 << 11;
-    let ([word0, word1], scales) = (f.behind?, f.word1?);
-    let second = Fetch { target: f.target, word0: word0 ^ TAKES_SCALES, word1: Some(word1), behind: None };
+    let (word0, word1, scales) = (f.word2?, f.word3?, f.word1?);
+    let second =
+        Fetch { target: f.target, word0: word0 ^ TAKES_SCALES, word1: Some(word1), word2: None, word3: None };
     let row = (word0 >> 23 == 0x1a7).then(|| second.row(Family::Vop3p, second.lo(22, 16)).ok())??;
     let inst = row.shape.has(flag::F8F6F4).then(|| mfma(&second, row).ok())??;
     for low in [0, 9] {

@@ -55,7 +55,7 @@ pub fn ds(text: &mut Text, inst: &Inst) {
 }
 
 /// The pattern of ds_swizzle_b32, by the name of the simplest mode that it is a case of.
-fn swizzle(offset: u32) -> String {
+pub fn swizzle(offset: u32) -> String {
     if offset >= 0xe000 {
         return format!("swizzle(FFT,{})", offset & 31);
     }

@@ -5,6 +5,7 @@
 
 mod memory;
 mod operand;
+mod rdna;
 mod scalar;
 mod vector;
 
@@ -13,9 +14,13 @@ use super::{
     row::{Family, Target, Ty, flag},
 };
 
-/// The instruction as LLVM prints it for `target`.
+/// The instruction as LLVM prints it for `target`; on RDNA as one of a wave of 32 lanes.
 pub fn disassemble(inst: &Inst, target: Target) -> String {
     let mut text = Text { out: String::with_capacity(64), operands: 0 };
+    if target.is_rdna() {
+        rdna::print(&mut text, inst, target);
+        return text.out;
+    }
     match inst.row.name.strip_prefix("v_mfma") {
         Some(rest) if inst.scales().is_some() => text.out.extend(["v_mfma_scale", rest]),
         _ => text.out.push_str(inst.row.name),
@@ -31,6 +36,8 @@ pub fn disassemble(inst: &Inst, target: Target) -> String {
         Family::Ds => memory::ds(&mut text, inst),
         Family::Flat | Family::Global | Family::Scratch => memory::flat(&mut text, inst, target),
         Family::Mubuf | Family::Mtbuf => memory::buffer(&mut text, inst, target),
+        // Those of RDNA.
+        Family::Vopd | Family::LdsDirect => {}
     }
     text.out
 }
@@ -40,7 +47,7 @@ fn suffix(inst: &Inst) -> &'static str {
     match inst.variant {
         _ if shape.src[0] == Ty::No => "",
         Variant::Sdwa => "_sdwa",
-        Variant::Dpp => "_dpp",
+        Variant::Dpp | Variant::Dpp8 => "_dpp",
         // Instructions of one form have no suffix.
         _ if shape.has(flag::NO_E64) => "",
         Variant::E64 => "_e64",

@@ -69,7 +69,7 @@ fn waitcnt(text: &mut Text, imm: u32) {
     }
 }
 
-fn sendmsg(imm: u32) -> String {
+pub fn sendmsg(imm: u32) -> String {
     const GS_OPS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
     let (id, op, stream) = (bits(imm, 3, 0), bits(imm, 6, 4), bits(imm, 9, 8));
     let message = match (id, op, stream) {

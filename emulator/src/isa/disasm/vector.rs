@@ -52,7 +52,7 @@ pub fn print(text: &mut Text, inst: &Inst) {
 
 /// The constant K of v_madmk and the like. LLVM takes it for an operand code: a K that is the code of an inline
 /// constant comes out as that constant's value.
-fn constant_k(k: u32, ty: Ty) -> String {
+pub fn constant_k(k: u32, ty: Ty) -> String {
     let value = match u16::try_from(k).ok().and_then(inline_bits) {
         Some(constant) if ty == Ty::F16 && k <= 208 => constant & 0xffff,
         Some(constant) => constant,
@@ -61,7 +61,7 @@ fn constant_k(k: u32, ty: Ty) -> String {
     format!("{value:#x}")
 }
 
-fn clamp_and_omod(text: &mut Text, inst: &Inst) {
+pub fn clamp_and_omod(text: &mut Text, inst: &Inst) {
     text.flag(inst.mods.clamp, "clamp");
     if inst.mods.omod != 0 {
         text.modifier(["", "mul:2", "mul:4", "div:2"][usize::from(inst.mods.omod & 3)]);
@@ -88,7 +88,7 @@ fn source(inst: &Inst, i: usize) -> String {
     }
 }
 
-fn sdwa(text: &mut Text, inst: &Inst) {
+pub fn sdwa(text: &mut Text, inst: &Inst) {
     const SELECT: [&str; 8] = ["BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", ""];
     const UNUSED: [&str; 4] = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", ""];
     let word = inst.word1;
@@ -206,7 +206,7 @@ fn mfma(text: &mut Text, inst: &Inst, target: Target) {
 }
 
 /// `name:[a,b,c]`
-fn list(name: &str, values: impl Iterator<Item = u8>) -> String {
+pub fn list(name: &str, values: impl Iterator<Item = u8>) -> String {
     let values: Vec<_> = values.map(|v| v.to_string()).collect();
     format!("{name}:[{}]", values.join(","))
 }

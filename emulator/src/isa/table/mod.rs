@@ -12,7 +12,7 @@
 //! Each table is a macro that hands its rows to another one: to `rows`, which makes the table of all columns but the
 //! last, and in `wave::semantics` to one that makes the table of the last column.
 
-use super::row::{Family, Row, Shape, Targets, Ty};
+use super::row::{ABSENT, Family, Row, Shape, Target, Targets, Ty};
 
 /// What the table files name in their rows.
 mod prelude {
@@ -28,6 +28,7 @@ macro_rules! rows {
         pub static $table: &[super::Row] = &[$(super::Row {
             family: super::Family::$family,
             opcode: $opcode,
+            rdna: [super::ABSENT; 4],
             name: $name,
             targets: super::Targets::$targets,
             shape: super::Shape {
@@ -43,6 +44,7 @@ macro_rules! rows {
 pub mod ds;
 pub mod flat;
 pub mod mubuf;
+pub mod rdna;
 pub mod smem;
 pub mod sop;
 pub mod vop1;
@@ -51,7 +53,7 @@ pub mod vop3;
 pub mod vop3p;
 pub mod vopc;
 
-/// Every table, in the order of [`Family`].
+/// Every table of GFX9, in the order of [`Family`].
 pub static TABLES: [(Family, &[Row]); 17] = [
     (Family::Sop1, sop::SOP1),
     (Family::Sop2, sop::SOP2),
@@ -72,14 +74,19 @@ pub static TABLES: [(Family, &[Row]); 17] = [
     (Family::Mtbuf, mubuf::MTBUF),
 ];
 
-/// The rows of `family`.
+/// The tables of a target, in the order of [`Family`].
+pub fn of(target: Target) -> &'static [(Family, &'static [Row])] {
+    if target.is_rdna() { &rdna::TABLES } else { &TABLES }
+}
+
+/// The rows of `family` on GFX9.
 pub fn rows(family: Family) -> &'static [Row] {
     TABLES[family as usize].1
 }
 
 /// Position of a row in the table of its family; none for a row that is in no table.
 pub(crate) fn position(row: &'static Row) -> Option<usize> {
-    let rows = rows(row.family);
+    let rows = if row.is_rdna() { rdna::TABLES[row.family as usize].1 } else { rows(row.family) };
     let offset = (std::ptr::from_ref(row) as usize).checked_sub(rows.as_ptr() as usize)?;
     let index = offset / size_of::<Row>();
     (index < rows.len()).then_some(index)

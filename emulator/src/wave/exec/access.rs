@@ -8,14 +8,9 @@ use super::{
     transfer::Linear,
 };
 use crate::{
-    isa::{Inst, Operand},
+    isa::{Inst, Memory, Operand},
     wave::{FaultKind, Wave},
 };
-
-const OFFEN: u32 = 1 << 12;
-const IDXEN: u32 = 1 << 13;
-/// GLC, on gfx942 SC0.
-const GLC: u32 = 1 << 14;
 
 /// The parts of an access that all lanes share.
 pub struct Access {
@@ -45,7 +40,7 @@ impl Access {
     #[inline(always)]
     fn through(w: &Wave, inst: &Inst, resource: Resource) -> Self {
         let first = inst.src[0].row().unwrap_or(0);
-        let (offen, idxen) = (inst.word0 & OFFEN != 0, inst.word0 & IDXEN != 0);
+        let (offen, idxen) = (inst.memory.has(Memory::OFFEN), inst.memory.has(Memory::IDXEN));
         // A store from LDS has no address register.
         let idxen = idxen && inst.src[0] != Operand::NONE;
         Self {
@@ -164,17 +159,11 @@ fn is_scratch(w: &Wave, address: u64, bytes: u32) -> bool {
     within.checked_add(u64::from(bytes)).is_some_and(|end| end <= u64::from(w.scratch_stride))
 }
 
-/// Orders a load after what came before if it asks for it, or says that an atomic returns.
-#[inline(always)]
-pub fn is_coherent(inst: &Inst) -> bool {
-    inst.word0 & GLC != 0
-}
-
 /// Keeps a coherent load from overtaking this wave's earlier stores.
 #[inline(always)]
 pub fn fence_for(w: &mut Wave, inst: &Inst) {
     w.note_bypass(inst);
-    if is_coherent(inst) {
+    if inst.memory.is_coherent() {
         // ORDER: an atomic load must not overtake this wave's earlier stores.
         fence(Ordering::SeqCst);
     }

@@ -27,6 +27,10 @@ pub enum Op {
     Inc,
     /// The data where memory is 0 or above the data, else memory - 1.
     Dec,
+    /// Memory - data where that is no negative number, else memory.
+    CondSub,
+    /// Memory - data, or 0 where that is negative.
+    SubClamp,
     /// Memory with the bits of the mask (data) replaced by the second operand's.
     Mskor,
     /// Memory - data where that is no negative number, else memory + second operand (`ds_wrap`).
@@ -65,6 +69,9 @@ macro_rules! width {
                 Op::Inc => old + 1,
                 Op::Dec if old == 0 || old > data => data,
                 Op::Dec => old - 1,
+                Op::CondSub if old >= data => old - data,
+                Op::CondSub => old,
+                Op::SubClamp => old.saturating_sub(data),
                 Op::Mskor => old & !data | second,
                 Op::Wrap if old >= data => old - data,
                 Op::Wrap => old.wrapping_add(second),
@@ -152,6 +159,6 @@ macro_rules! op_of {
     };
 }
 op_of!(
-    Swap, CmpSwap, Add, Sub, Rsub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec, Mskor, Wrap, AddF, MinF,
-    MaxF, CmpSwapF, PkAddF16, PkAddBf16
+    Swap, CmpSwap, Add, Sub, Rsub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec, CondSub, SubClamp, Mskor,
+    Wrap, AddF, MinF, MaxF, CmpSwapF, PkAddF16, PkAddBf16
 );

@@ -7,15 +7,11 @@ use std::sync::{
 
 use super::kind::{self, Kind, Words};
 use crate::{
-    isa::{Family, Flow, Inst, Target},
+    isa::{Flow, Generation, Inst, Memory, Target},
     memory::coherence::{Scope, View},
     os::hidden,
     wave::Wave,
 };
-
-/// SC0 and SC1 of an instruction that maintains caches.
-const SC0: u32 = 1 << 14;
-const SC1: u32 = 1 << 15;
 
 impl Wave {
     /// The view through which an address is accessed: none on a device without caches, and none of scratch, which
@@ -97,19 +93,17 @@ impl Wave {
     }
 }
 
-/// Whether an instruction reaches beyond the compute unit: GLC loads of gfx90a, SC1 (agent and system scope) of gfx942
-/// (LLVM AMDGPUUsage, "Memory Model gfx90a", "gfx942").
+/// Whether an instruction reaches beyond the compute unit: GLC loads of gfx90a, SC1 (agent and system scope) of gfx942, GLC
+/// of RDNA 2 and 3, what goes beyond the scope of RDNA 4 (LLVM AMDGPUUsage, "Memory Model gfx90a", "gfx942",
+/// "gfx10-gfx11", "gfx12").
 #[cold]
 pub fn bypasses(target: Target, inst: &Inst) -> bool {
-    let (glc, sc1) = match inst.row.family {
-        Family::Mubuf => (inst.word0 >> 14, inst.word0 >> 15),
-        Family::Mtbuf => (inst.word0 >> 14, inst.word1 >> 21),
-        Family::Smem => (inst.word0 >> 16, inst.word0 >> 16),
-        _ => (inst.word0 >> 16, inst.word0 >> 25),
-    };
-    match target {
-        Target::Gfx90a => glc & 1 != 0,
-        _ => sc1 & 1 != 0,
+    let memory = inst.memory;
+    match target.generation() {
+        Generation::Gfx9 if target.is_gfx940() => memory.caches(Memory::SCC),
+        Generation::Gfx9 => memory.caches(Memory::GLC),
+        Generation::Gfx10 | Generation::Gfx11 => memory.caches(Memory::GLC),
+        Generation::Gfx12 => memory.scope() > 0,
     }
 }
 
@@ -121,7 +115,7 @@ fn order() {
 
 /// The scope of an instruction of gfx942, unless it is the workgroup.
 fn scope(inst: &Inst) -> Option<Scope> {
-    match (inst.word0 & SC1 != 0, inst.word0 & SC0 != 0) {
+    match (inst.memory.caches(Memory::SCC), inst.memory.caches(Memory::GLC)) {
         (true, true) => Some(Scope::System),
         (true, false) => Some(Scope::Agent),
         _ => None,
@@ -175,4 +169,62 @@ pub fn buffer_wbinvl1(w: &mut Wave, _: &Inst) -> Flow {
         view.acquire(Scope::Agent);
     }
     Flow::Next
+}
+
+/// Invalidates the cache of the shader array (RDNA 2 and 3), which all that comes from beyond the compute unit goes through.
+pub fn buffer_gl1_inv(w: &mut Wave, _: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        view.acquire(Scope::Agent);
+    }
+    Flow::Next
+}
+
+/// Invalidates the compute unit's cache (RDNA 2 and 3): alone it is for the workgroup, which sees one memory here.
+pub fn buffer_gl0_inv(_: &mut Wave, _: &Inst) -> Flow {
+    order();
+    Flow::Next
+}
+
+/// Waits for stores (RDNA 2 and 3), which are then in the cache that all compute units share.
+pub fn s_waitcnt_vscnt(w: &mut Wave, inst: &Inst) -> Flow {
+    if inst.imm & 0x3f < 0x3f
+        && let Some(view) = &w.view
+    {
+        view.release(Scope::Agent);
+    }
+    Flow::Next
+}
+
+/// The scope of an instruction of RDNA 4, unless it is the compute unit.
+fn scope_of_rdna4(inst: &Inst) -> Option<Scope> {
+    match inst.memory.scope() {
+        0 => None,
+        3 => Some(Scope::System),
+        _ => Some(Scope::Agent),
+    }
+}
+
+/// Invalidates caches up to a scope (RDNA 4).
+pub fn global_inv(w: &mut Wave, inst: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        scope_of_rdna4(inst).into_iter().for_each(|scope| view.acquire(scope));
+    }
+    Flow::Next
+}
+
+/// Writes caches back up to a scope (RDNA 4).
+pub fn global_wb(w: &mut Wave, inst: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        scope_of_rdna4(inst).into_iter().for_each(|scope| view.release(scope));
+    }
+    Flow::Next
+}
+
+/// Both.
+pub fn global_wbinv(w: &mut Wave, inst: &Inst) -> Flow {
+    global_wb(w, inst);
+    global_inv(w, inst)
 }

@@ -7,3 +7,8 @@ pub fn nanoseconds() -> u64 {
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
+
+/// The constant clock of 100 MHz.
+pub fn realtime() -> u64 {
+    nanoseconds() / 10
+}

@@ -123,6 +123,27 @@ multiversion! {
     pub fn ds_write2_b32(w, inst) { write2::<{ Kind::B32 as u8 }, 1>(w, inst) }
 }
 
+/// The compare-and-store family of RDNA 3 and 4, whose comparand is the second data.
+macro_rules! compare_and_store {
+    ($($name:ident: $of_gfx9:ident;)*) => {$(
+        pub fn $name(w: &mut Wave, inst: &Inst) -> Flow {
+            let [address, data, comparand] = inst.src;
+            $of_gfx9(w, &Inst { src: [address, comparand, data], ..*inst })
+        }
+    )*};
+}
+
+compare_and_store! {
+    ds_cmpstore_b32: ds_cmpst_b32;
+    ds_cmpstore_rtn_b32: ds_cmpst_rtn_b32;
+    ds_cmpstore_f32: ds_cmpst_f32;
+    ds_cmpstore_rtn_f32: ds_cmpst_rtn_f32;
+    ds_cmpstore_b64: ds_cmpst_b64;
+    ds_cmpstore_rtn_b64: ds_cmpst_rtn_b64;
+    ds_cmpstore_f64: ds_cmpst_f64;
+    ds_cmpstore_rtn_f64: ds_cmpst_rtn_f64;
+}
+
 /// Lane n's dword is at M0 + offset + 4n.
 fn by_thread(w: &Wave, inst: &Inst) -> [u32; 64] {
     let base = (w.m0() & 0xffff).wrapping_add(inst.imm as u32);
@@ -254,6 +275,8 @@ atomics! {
     ds_and_b32, ds_and_rtn_b32: atomic32, And;
     ds_or_b32, ds_or_rtn_b32: atomic32, Or;
     ds_xor_b32, ds_xor_rtn_b32: atomic32, Xor;
+    ds_cond_sub_u32, ds_cond_sub_rtn_u32: atomic32, CondSub;
+    ds_sub_clamp_u32, ds_sub_clamp_rtn_u32: atomic32, SubClamp;
     ds_mskor_b32, ds_mskor_rtn_b32: atomic32, Mskor;
     ds_cmpst_b32, ds_cmpst_rtn_b32: atomic32, CmpSwap;
     ds_cmpst_f32, ds_cmpst_rtn_f32: atomic32, CmpSwapF;
@@ -341,6 +364,33 @@ multiversion! {
         }
         Flow::Next
     }
+}
+
+/// As [`ds_bpermute_b32`], and dead lanes give what they hold.
+pub fn ds_bpermute_fi_b32(w: &mut Wave, inst: &Inst) -> Flow {
+    let data = *w.row(row(inst.src[1]));
+    let offsets = offsets(w, inst, inst.imm as u32);
+    let last = w.lanes - 1;
+    for lane in shape::lanes(w.exec) {
+        w.row_mut(row(inst.dst))[lane] = data[(offsets[lane] >> 2) as usize & last];
+    }
+    Flow::Next
+}
+
+/// Loads one datum of LDS into all live lanes: its address stands in bits 15..0 of M0, its type in bits 18..16.
+pub fn lds_direct_load(w: &mut Wave, inst: &Inst) -> Flow {
+    let m0 = w.m0();
+    let offsets = [m0 & 0xffff; 64];
+    let dst = row(inst.dst);
+    match m0 >> 16 & 7 {
+        0 => lds::load::<{ Kind::U8 as u8 }>(w, dst, &offsets),
+        1 => lds::load::<{ Kind::U16 as u8 }>(w, dst, &offsets),
+        2 => lds::load::<{ Kind::B32 as u8 }>(w, dst, &offsets),
+        4 => lds::load::<{ Kind::I8 as u8 }>(w, dst, &offsets),
+        5 => lds::load::<{ Kind::I16 as u8 }>(w, dst, &offsets),
+        _ => return w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
+    }
+    Flow::Next
 }
 
 /// Lane n's data go to the lane that its address names; a lane that no address names gets 0.

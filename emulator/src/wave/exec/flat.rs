@@ -1,8 +1,7 @@
 //! FLAT, GLOBAL and SCRATCH (MI200 ISA, chapter 10).
 
-use std::sync::atomic::{Ordering, fence};
-
 use super::{
+    access::fence_for,
     atomic::{self, Denormals, Op},
     kind::{Kind, kind_of},
     lds,
@@ -11,13 +10,10 @@ use super::{
     transfer::{self, Linear},
 };
 use crate::{
-    isa::{Flow, Inst, Operand, inst::Form},
+    isa::{Flow, Inst, Memory, Operand, inst::Form},
     os::hidden,
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
-
-/// GLC, on gfx942 SC0: a load from beyond this compute unit's cache, or an atomic that returns the old value.
-const GLC: u32 = 1 << 16;
 
 /// Where a wave's addresses lie.
 enum Place {
@@ -55,15 +51,6 @@ fn wide(w: &Wave, row: usize, offset: i64) -> Place {
     Place::Anywhere { row, offset }
 }
 
-#[inline(always)]
-fn fence_for(w: &mut Wave, inst: &Inst) {
-    w.note_bypass(inst);
-    if inst.word0 & GLC != 0 {
-        // ORDER: an atomic load must not overtake this wave's earlier stores.
-        fence(Ordering::SeqCst);
-    }
-}
-
 /// Whether all lanes are live and none of the instruction's form is among `bits`: its VGPRs need no second look.
 #[inline(always)]
 fn simple(w: &Wave, inst: &Inst, bits: u8) -> bool {
@@ -89,7 +76,7 @@ fn block<const K: u8>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
 /// The commonest load of all: every lane its own element of an array.
 #[inline(always)]
 fn global_load_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
-    if !simple(w, inst, Form::sources(1) | Form::DESTINATION) || inst.word0 & GLC != 0 {
+    if !simple(w, inst, Form::sources(1) | Form::DESTINATION) || inst.memory.is_coherent() {
         return false;
     }
     let Some(start) = block::<K>(w, inst, false) else { return false };
@@ -493,7 +480,7 @@ pub unsafe fn atomic_at<const WIDE: bool>(
     denormals: Denormals,
 ) {
     let (data, dst) = (row(inst.src[1]), row(inst.dst));
-    let returns = inst.word0 & GLC != 0;
+    let returns = inst.memory.has(Memory::RETURNS);
     if WIDE {
         let pair = |w: &Wave, r: usize| u64::from(w.row(r)[lane]) | u64::from(w.row(r + 1)[lane]) << 32;
         // SAFETY: as the caller says.
@@ -528,7 +515,7 @@ fn scratch_wide(w: &mut Wave, inst: &Inst, op: Op, offset: u32, lane: usize) -> 
         low.write(new as u32);
         high.write((new >> 32) as u32);
     }
-    if inst.word0 & GLC != 0 {
+    if inst.memory.has(Memory::RETURNS) {
         let dst = row(inst.dst);
         w.row_mut(dst)[lane] = old as u32;
         w.row_mut(dst + 1)[lane] = (old >> 32) as u32;
@@ -567,6 +554,12 @@ atomics! {
     flat_atomic_add_f64, global_atomic_add_f64: AddF, true;
     flat_atomic_min_f64, global_atomic_min_f64: MinF, true;
     flat_atomic_max_f64, global_atomic_max_f64: MaxF, true;
+    flat_atomic_min_f32, global_atomic_min_f32: MinF, false;
+    flat_atomic_max_f32, global_atomic_max_f32: MaxF, false;
+    flat_atomic_cmpswap_f32, global_atomic_cmpswap_f32: CmpSwapF, false;
+    flat_atomic_cmpswap_f64, global_atomic_cmpswap_f64: CmpSwapF, true;
+    flat_atomic_csub_u32, global_atomic_csub_u32: SubClamp, false;
+    flat_atomic_cond_sub_u32, global_atomic_cond_sub_u32: CondSub, false;
     flat_atomic_swap_x2, global_atomic_swap_x2: Swap, true;
     flat_atomic_cmpswap_x2, global_atomic_cmpswap_x2: CmpSwap, true;
     flat_atomic_add_x2, global_atomic_add_x2: Add, true;
@@ -580,4 +573,30 @@ atomics! {
     flat_atomic_xor_x2, global_atomic_xor_x2: Xor, true;
     flat_atomic_inc_x2, global_atomic_inc_x2: Inc, true;
     flat_atomic_dec_x2, global_atomic_dec_x2: Dec, true;
+}
+
+/// The address of a lane's dword: SADDR + offset + 4 times the lane's number.
+fn by_lane(w: &Wave, inst: &Inst, lane: usize) -> u64 {
+    let base = if inst.src[2] == Operand::NONE { 0 } else { w.scalar64(inst.src[2], inst) };
+    base.wrapping_add_signed(i64::from(inst.imm)).wrapping_add(4 * lane as u64)
+}
+
+/// Loads the dword that belongs to the lane's number.
+pub fn global_load_addtid_b32(w: &mut Wave, inst: &Inst) -> Flow {
+    fence_for(w, inst);
+    let result = shape::lanes(w.exec).try_for_each(|lane| {
+        let address = by_lane(w, inst, lane);
+        transfer::load_lane::<{ Kind::B32 as u8 }>(w, row(inst.dst), address, lane)
+    });
+    w.finish(inst, result)
+}
+
+/// Stores the dword that belongs to the lane's number.
+pub fn global_store_addtid_b32(w: &mut Wave, inst: &Inst) -> Flow {
+    fence_for(w, inst);
+    let result = shape::lanes(w.exec).try_for_each(|lane| {
+        let address = by_lane(w, inst, lane);
+        transfer::store_lane::<{ Kind::B32 as u8 }>(w, row(inst.src[1]), address, lane)
+    });
+    w.finish(inst, result)
 }

@@ -9,13 +9,11 @@ use super::{
     shape, to_lds,
 };
 use crate::{
-    isa::{Family, Flow, Inst},
+    isa::{Family, Flow, Inst, Memory},
     os::hidden,
     wave::{FaultKind, Wave},
 };
 
-/// MUBUF: the data go to LDS instead of a register.
-const LDS: u32 = 1 << 16;
 /// What DST_SEL names: components stand from 4 on.
 const SELECT_ONE: u8 = 1;
 const SELECT_FIRST: u8 = 4;
@@ -106,7 +104,7 @@ impl Formatted {
 fn load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
     fence_for(w, inst);
     let result = Formatted::new(w, inst).and_then(|source| {
-        if inst.row.family != Family::Mtbuf && inst.word0 & LDS != 0 {
+        if inst.row.family != Family::Mtbuf && inst.memory.has(Memory::TO_LDS) {
             let place = to_lds::Place::of_buffer(w, inst, Kind::B32);
             return place.fill(w, |w, lane| Ok([source.load(w, lane, Width::Full)?[0], 0, 0, 0]));
         }

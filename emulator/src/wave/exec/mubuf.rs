@@ -1,7 +1,7 @@
 //! MUBUF: untyped buffer accesses (MI200 ISA, 9.1 and 12.13).
 
 use super::{
-    access::{Access, fence_for, is_coherent},
+    access::{Access, fence_for},
     atomic::{self, Denormals, Op},
     flat,
     kind::{self, Kind, kind_of},
@@ -10,12 +10,9 @@ use super::{
     shape, to_lds, transfer,
 };
 use crate::{
-    isa::{Flow, Inst, Operand},
+    isa::{Flow, Inst, Memory, Operand},
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
-
-/// The data go to LDS instead of a register.
-const LDS: u32 = 1 << 16;
 
 #[inline(always)]
 fn row(op: Operand) -> usize {
@@ -26,7 +23,7 @@ fn row(op: Operand) -> usize {
 fn load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     let kind = const { kind_of(K) };
     let access = Access::new(w, inst);
-    if inst.word0 & LDS != 0 {
+    if inst.memory.has(Memory::TO_LDS) {
         return load_to_lds::<K>(w, inst, &access);
     }
     let dst = row(inst.dst);
@@ -196,7 +193,7 @@ fn atomic<const OP: u8, const WIDE: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let op = const { atomic::op_of(OP) };
     let bytes = if WIDE { 8u32 } else { 4 };
     let data = row(inst.dst);
-    let returns = is_coherent(inst);
+    let returns = inst.memory.has(Memory::RETURNS);
     let denormals = Denormals::in_memory(w.target);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let place = access.lane(w, lane);
@@ -259,6 +256,12 @@ atomics! {
     buffer_atomic_add_f64: AddF, true;
     buffer_atomic_min_f64: MinF, true;
     buffer_atomic_max_f64: MaxF, true;
+    buffer_atomic_min_f32: MinF, false;
+    buffer_atomic_max_f32: MaxF, false;
+    buffer_atomic_cmpswap_f32: CmpSwapF, false;
+    buffer_atomic_cmpswap_f64: CmpSwapF, true;
+    buffer_atomic_csub_u32: SubClamp, false;
+    buffer_atomic_cond_sub_u32: CondSub, false;
     buffer_atomic_swap_x2: Swap, true;
     buffer_atomic_cmpswap_x2: CmpSwap, true;
     buffer_atomic_add_x2: Add, true;

@@ -5,12 +5,9 @@ use super::{
     smem,
 };
 use crate::{
-    isa::{Flow, Inst, Operand},
+    isa::{Flow, Inst, Memory, Operand},
     wave::{FaultKind, Wave},
 };
-
-/// GLC: the old value returns.
-const GLC: u32 = 1 << 16;
 
 /// An atomic at an address; beyond the end of a buffer nothing happens and 0 returns.
 fn atomic<const OP: u8, const WIDE: bool, const BUFFER: bool>(w: &mut Wave, inst: &Inst) -> Flow {
@@ -42,7 +39,7 @@ fn atomic<const OP: u8, const WIDE: bool, const BUFFER: bool>(w: &mut Wave, inst
             }
         });
     }
-    if inst.word0 & GLC != 0 {
+    if inst.memory.has(Memory::RETURNS) {
         if WIDE {
             w.set_scalar64(inst.dst, old);
         } else {

@@ -9,13 +9,10 @@ use super::{
     transfer::{first, first_mut},
 };
 use crate::{
-    isa::{Inst, Operand, Target},
+    isa::{Inst, Operand},
     race::How,
     wave::{FaultKind, Wave},
 };
-
-/// SVE on gfx942: a scratch access adds VADDR.
-const SVE: u32 = 1 << 13;
 
 /// A lane's offsets within its private stack.
 #[derive(Clone, Copy)]
@@ -31,11 +28,7 @@ pub enum Offsets<'a> {
 pub fn offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
     let scalar = if inst.src[2] == Operand::NONE { 0 } else { w.scalar(inst.src[2], inst) };
     let base = scalar.wrapping_add_signed(inst.imm);
-    let vector = match w.target {
-        Target::Gfx90a => inst.src[2] == Operand::NONE,
-        _ => inst.word0 & SVE != 0,
-    };
-    (base, vector.then(|| inst.src[0].row().unwrap_or(0)))
+    (base, inst.src[0].row())
 }
 
 /// Bytes of each lane's stack.

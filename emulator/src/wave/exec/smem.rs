@@ -1,10 +1,14 @@
 //! SMEM: scalar memory (MI200 ISA, chapter 8).
 
-use super::{buffer::Resource, clock};
+use super::{
+    buffer::Resource,
+    clock,
+    kind::{self, Kind, kind_of},
+};
 use crate::{
     isa::{Flow, Inst, Operand},
     os::hidden,
-    wave::Wave,
+    wave::{FaultKind, Wave},
 };
 
 /// The scalar code that is no register.
@@ -129,6 +133,37 @@ fn set(w: &mut Wave, inst: &Inst, i: usize, word: u32) {
     }
 }
 
+/// The bytes of a datum that is narrower than a dword, as the wave's workgroup sees them.
+fn narrow<const K: u8>(w: &mut Wave, inst: &Inst, address: u64) -> Result<u32, FaultKind> {
+    let kind = const { kind_of(K) };
+    w.check(address, kind.bytes(), 0, false)?;
+    let mut bytes = [0; 4];
+    w.note_bypass(inst);
+    if !w.load_cached(address as *const u8, &mut bytes[..kind.bytes() as usize]) {
+        // SAFETY: checked just now; see `load`.
+        bytes = unsafe { kind::read(kind, hidden::at(address)) }[0].to_le_bytes();
+    }
+    Ok(kind.extend(u32::from_le_bytes(bytes), 0))
+}
+
+/// Loads a byte or two.
+fn load_narrow<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    let address = w.scalar64(inst.src[0], inst).wrapping_add(offset::<BYTE>(w, inst));
+    let result = narrow::<K>(w, inst, address).map(|word| w.set_scalar(inst.dst, word));
+    w.finish(inst, result)
+}
+
+/// [`load_narrow`] through a buffer resource.
+fn buffer_load_narrow<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    let resource = Resource::scalar(w, inst, inst.src[0]).formatted();
+    let at = offset::<BYTE>(w, inst);
+    let bytes = u64::from(const { kind_of(K) }.bytes());
+    let is_inside = at.checked_add(bytes).is_some_and(|end| end <= resource.bytes());
+    let word = if is_inside { narrow::<K>(w, inst, resource.base.wrapping_add(at)) } else { Ok(0) };
+    let result = word.map(|word| w.set_scalar(inst.dst, word));
+    w.finish(inst, result)
+}
+
 /// Writes consecutive scalar registers to memory.
 fn store<const N: usize, const UNIT: u64>(w: &mut Wave, inst: &Inst) -> Flow {
     let address = address::<UNIT>(w, inst);
@@ -170,6 +205,16 @@ macro_rules! sized {
 sized! {
     s_load_dword = load::<1, BYTE>;
     s_load_dwordx2 = load::<2, BYTE>;
+    s_load_b96 = load::<3, BYTE>;
+    s_load_i8 = load_narrow::<{ Kind::I8 as u8 }>;
+    s_load_u8 = load_narrow::<{ Kind::U8 as u8 }>;
+    s_load_i16 = load_narrow::<{ Kind::I16 as u8 }>;
+    s_load_u16 = load_narrow::<{ Kind::U16 as u8 }>;
+    s_buffer_load_b96 = buffer_load::<3>;
+    s_buffer_load_i8 = buffer_load_narrow::<{ Kind::I8 as u8 }>;
+    s_buffer_load_u8 = buffer_load_narrow::<{ Kind::U8 as u8 }>;
+    s_buffer_load_i16 = buffer_load_narrow::<{ Kind::I16 as u8 }>;
+    s_buffer_load_u16 = buffer_load_narrow::<{ Kind::U16 as u8 }>;
     s_load_dwordx4 = load::<4, BYTE>;
     s_load_dwordx8 = load::<8, BYTE>;
     s_load_dwordx16 = load::<16, BYTE>;
@@ -200,6 +245,6 @@ pub fn s_memtime(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// D = the constant 100 MHz clock.
 pub fn s_memrealtime(w: &mut Wave, inst: &Inst) -> Flow {
-    w.set_scalar64(inst.dst, clock::nanoseconds() / 10);
+    w.set_scalar64(inst.dst, clock::realtime());
     Flow::Next
 }

@@ -1,8 +1,9 @@
 //! SOP1: scalar operations on one source (MI200 ISA, 12.3).
 
+use super::{clock, smem};
 use crate::{
     isa::{Flow, Inst, Operand},
-    wave::Wave,
+    wave::{FaultKind, Wave},
 };
 
 /// Operations whose result goes to SDST and which leave SCC alone.
@@ -98,6 +99,42 @@ nonzero! {
     s_quadmask_b32: scalar, set_scalar, |a| quad_mask(u64::from(a)) as u32;
     s_quadmask_b64: scalar64, set_scalar64, |a| quad_mask(a);
     s_abs_i32: scalar, set_scalar, |a| (a as i32).wrapping_abs() as u32;
+}
+
+/// As [`saveexec`] and [`wrexec`], of the lower half of EXEC.
+macro_rules! exec32 {
+    ($($save:ident $(, $write:ident)?: |$s:ident, $exec:ident| $value:expr;)*) => {$(
+        pub fn $save(w: &mut Wave, inst: &Inst) -> Flow {
+            let ($s, $exec) = (w.scalar(inst.src[0], inst), w.exec as u32);
+            w.set_scalar(inst.dst, $exec);
+            set_exec32(w, $value);
+            Flow::Next
+        }
+        $(pub fn $write(w: &mut Wave, inst: &Inst) -> Flow {
+            let ($s, $exec) = (w.scalar(inst.src[0], inst), w.exec as u32);
+            set_exec32(w, $value);
+            w.set_scalar(inst.dst, w.exec as u32);
+            Flow::Next
+        })?
+    )*};
+}
+
+fn set_exec32(w: &mut Wave, value: u32) {
+    w.set_scalar(Operand::EXEC_LO, value);
+    w.scc = value != 0;
+}
+
+exec32! {
+    s_and_saveexec_b32: |s, exec| s & exec;
+    s_or_saveexec_b32: |s, exec| s | exec;
+    s_xor_saveexec_b32: |s, exec| s ^ exec;
+    s_andn2_saveexec_b32, s_andn2_wrexec_b32: |s, exec| s & !exec;
+    s_orn2_saveexec_b32: |s, exec| s | !exec;
+    s_nand_saveexec_b32: |s, exec| !(s & exec);
+    s_nor_saveexec_b32: |s, exec| !(s | exec);
+    s_xnor_saveexec_b32: |s, exec| !(s ^ exec);
+    s_andn1_saveexec_b32, s_andn1_wrexec_b32: |s, exec| !s & exec;
+    s_orn1_saveexec_b32: |s, exec| !s | exec;
 }
 
 saveexec! {
@@ -256,5 +293,62 @@ pub fn s_movreld_b64(w: &mut Wave, inst: &Inst) -> Flow {
 pub fn s_set_gpr_idx_idx(w: &mut Wave, inst: &Inst) -> Flow {
     let index = w.scalar(inst.src[0], inst) & 0xff;
     w.set_scalar(Operand::M0, w.m0() & !0xff | index);
+    Flow::Next
+}
+
+/// SGPR[D + M0[25:16]] = SGPR[S0 + M0[9:0]].
+pub fn s_movrelsd_2_b32(w: &mut Wave, inst: &Inst) -> Flow {
+    let m0 = w.m0();
+    let at = |base: Operand, offset: u32| {
+        let index = u32::from(base.0) + (offset & 0x3ff);
+        (index < 106).then_some(Operand(index as u16))
+    };
+    let value = w.scalar(at(inst.src[0], m0).unwrap_or(Operand(0)), inst);
+    if let Some(target) = at(inst.dst, m0 >> 16) {
+        w.set_scalar(target, value);
+    }
+    Flow::Next
+}
+
+/// The question that the time of day answers.
+const MSG_RTN_GET_REALTIME: i32 = 131;
+
+/// D = what the immediate asks for.
+pub fn s_sendmsg_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
+    match inst.imm {
+        MSG_RTN_GET_REALTIME => smem::s_memrealtime(w, inst),
+        _ => w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
+    }
+}
+
+/// D = the lower half of what the immediate asks for.
+pub fn s_sendmsg_rtn_b32(w: &mut Wave, inst: &Inst) -> Flow {
+    match inst.imm {
+        MSG_RTN_GET_REALTIME => {
+            // CAST: the lower half.
+            w.set_scalar(inst.dst, clock::realtime() as u32);
+            Flow::Next
+        }
+        _ => w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
+    }
+}
+
+/// Lets others run.
+pub fn s_sleep_var(_: &mut Wave, _: &Inst) -> Flow {
+    Flow::Yield
+}
+
+/// The code of -1, the barrier of the workgroup.
+const WORKGROUP: Operand = Operand(193);
+/// The code of 0, which is no barrier.
+const NO_BARRIER: Operand = Operand(128);
+
+/// The wave has arrived at its workgroup's barrier, for which it may wait later.
+pub fn s_barrier_signal(w: &mut Wave, inst: &Inst) -> Flow {
+    match inst.src[0] {
+        WORKGROUP => w.arrivals += 1,
+        NO_BARRIER => {}
+        _ => return w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
+    }
     Flow::Next
 }

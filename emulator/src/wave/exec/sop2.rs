@@ -72,6 +72,10 @@ fn wide(w: &Wave, inst: &Inst, signed: bool) -> u64 {
 }
 
 sop2! {
+    s_pack_hl_b32_b16: scalar, set_scalar, |w, a, b| a >> 16 | b << 16;
+    s_add_nc_u64: scalar64, set_scalar64, |w, a, b| a.wrapping_add(b);
+    s_sub_nc_u64: scalar64, set_scalar64, |w, a, b| a.wrapping_sub(b);
+    s_mul_u64: scalar64, set_scalar64, |w, a, b| a.wrapping_mul(b);
     s_add_u32: scalar, set_scalar, |w, a, b| {
         let (value, carry) = a.overflowing_add(b);
         w.scc = carry;

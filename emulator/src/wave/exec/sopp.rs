@@ -61,6 +61,27 @@ pub fn s_barrier(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Barrier
 }
 
+/// Waits until all live waves of the workgroup have signalled as often as this one (RDNA 4).
+pub fn s_barrier_wait(w: &mut Wave, inst: &Inst) -> Flow {
+    match inst.imm {
+        -1 => Flow::Barrier,
+        0 => Flow::Next,
+        _ => w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
+    }
+}
+
+/// MODE[3:0] = immediate.
+pub fn s_round_mode(w: &mut Wave, inst: &Inst) -> Flow {
+    w.mode = Mode(w.mode.0 & !0xf | inst.imm as u32 & 0xf);
+    Flow::Next
+}
+
+/// MODE[7:4] = immediate.
+pub fn s_denorm_mode(w: &mut Wave, inst: &Inst) -> Flow {
+    w.mode = Mode(w.mode.0 & !0xf0 | (inst.imm as u32 & 0xf) << 4);
+    Flow::Next
+}
+
 /// Lets others run.
 pub fn s_sleep(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Yield

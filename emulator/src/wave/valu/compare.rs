@@ -16,10 +16,10 @@ use crate::{
     wave::Wave,
 };
 
-/// Compares two sources lane by lane. Bit 4 of the opcode tells v_cmpx from v_cmp.
+/// Compares two sources lane by lane.
 #[inline(always)]
 fn compare<T: Lane>(wave: &mut Wave, inst: &Inst, f: impl Fn(T, T) -> bool) -> Flow {
-    map::compare::<Each, T, T>(wave, inst, inst.row.opcode & 0x10 != 0, f)
+    map::compare::<Each, T, T>(wave, inst, inst.row.compares_into_exec(), f)
 }
 
 macro_rules! integral {
@@ -107,7 +107,7 @@ fn in_class<F: Float>(x: F, mask: u32) -> bool {
 }
 
 fn classify<T: Lane + Float>(wave: &mut Wave, inst: &Inst) -> Flow {
-    map::compare::<Each, T, u32>(wave, inst, inst.row.opcode & 1 != 0, in_class)
+    map::compare::<Each, T, u32>(wave, inst, inst.row.compares_into_exec(), in_class)
 }
 
 pub(crate) fn v_cmp_class_f16(wave: &mut Wave, inst: &Inst) -> Flow {
@@ -195,7 +195,7 @@ integral! {
 /// A rare comparison: the low bits of the opcode are its truth table over less, equal, greater and unordered.
 fn tabulated<T: Lane>(wave: &mut Wave, inst: &Inst, order: impl Fn(T, T) -> Option<Ordering>) -> Flow {
     let opcode = inst.row.opcode;
-    map::compare::<Baseline, T, T>(wave, inst, opcode & 0x10 != 0, move |a: T, b: T| {
+    map::compare::<Baseline, T, T>(wave, inst, inst.row.compares_into_exec(), move |a: T, b: T| {
         let column = match order(a, b) {
             Some(Ordering::Less) => 0,
             Some(Ordering::Equal) => 1,
@@ -229,7 +229,7 @@ pub(crate) fn v_cmp_constant(wave: &mut Wave, inst: &Inst) -> Flow {
     let answer = inst.row.opcode & 7 == 7;
     let mask = if answer { write_mask(wave, inst) } else { 0 };
     wave.set_mask(inst.sdst, mask);
-    if inst.row.opcode & 0x10 != 0 {
+    if inst.row.compares_into_exec() {
         wave.exec = mask;
     }
     Flow::Next

@@ -28,10 +28,10 @@ fn unsigned(word: u32, n: u32, bits: u32) -> u64 {
 
 /// Sources 0 and 1 with the halves that op_sel and op_sel_hi pick (VOP3P), and the addend: source 2, or the
 /// destination in the VOP2 forms. Elements of 16 bits come in halves; `kind` says how a constant reads.
-fn operands(wave: &Wave, inst: &Inst, kind: Kind, halves: bool) -> [[u32; 64]; 3] {
+pub(super) fn operands(wave: &Wave, inst: &Inst, kind: Kind, halves: bool) -> [[u32; 64]; 3] {
     let mut rooms = [const { MaybeUninit::uninit() }; 3];
     let [room0, room1, room2] = &mut rooms;
-    let mut a = if inst.variant == Variant::Dpp {
+    let mut a = if matches!(inst.variant, Variant::Dpp | Variant::Dpp8) {
         prepared(wave, inst, 0, Kind::B32).0
     } else {
         raw(wave, inst, inst.src[0], kind, room0)[0].0

@@ -51,6 +51,7 @@ const fn source(control: usize, lane: usize) -> Option<usize> {
         0x142 => row.checked_sub(1),
         0x143 if row >= 32 => Some(31),
         0x150..=0x15f => Some(row + n),
+        0x160..=0x16f => Some(row + (i ^ n)),
         _ => None,
     }
 }
@@ -61,16 +62,7 @@ pub(super) struct Dpp(pub u32);
 
 impl Dpp {
     pub(super) fn of(inst: &Inst) -> Self {
-        Self(inst.word1)
-    }
-
-    /// Bit `i` of these: absolute value, negation of source `i`.
-    pub(super) fn abs(self) -> u8 {
-        (self.0 >> 21 & 1 | self.0 >> 22 & 2) as u8
-    }
-
-    pub(super) fn neg(self) -> u8 {
-        (self.0 >> 20 & 1 | self.0 >> 21 & 2) as u8
+        Self(inst.literal)
     }
 
     /// Whether lanes without a source read 0 rather than keeping their destination.
@@ -82,9 +74,15 @@ impl Dpp {
         &MOVES[(self.0 >> 8 & 0x1ff) as usize]
     }
 
+    /// Whether lanes that are off are read, too (FI, on RDNA).
+    fn fetches_inactive(self) -> bool {
+        self.0 & 1 << 18 != 0
+    }
+
     /// The lanes of a wave that have a source, and a live one.
     fn sourced(self, exec: u64, full: u64) -> u64 {
         let Move { from, valid, within_rows } = self.movement();
+        let exec = if self.fetches_inactive() { full } else { exec };
         if exec == u64::MAX || exec == full && *within_rows {
             return valid & full;
         }
@@ -130,6 +128,23 @@ impl Dpp {
         }
         mask & exec
     }
+}
+
+/// Copies a row where each lane reads the one of its eight that a DPP8 word names. What lanes that are off hold reads
+/// as 0, unless they are fetched.
+///
+/// # Safety
+/// `to` is valid for writes, `from` for reads; they may be the same.
+pub(super) unsafe fn permute8(inst: &Inst, exec: u64, to: *mut Vector, from: *const Vector) {
+    let live = if inst.fetches_inactive() { u64::MAX } else { exec };
+    // SAFETY: as the caller says.
+    let old = unsafe { from.read() };
+    let moved = std::array::from_fn(|lane| {
+        let from = lane & !7 | (inst.literal >> (8 + 3 * (lane & 7)) & 7) as usize;
+        if live >> from & 1 != 0 { old.0[from] } else { 0 }
+    });
+    // SAFETY: as the caller says.
+    unsafe { to.write(Vector(moved)) };
 }
 
 /// # Safety

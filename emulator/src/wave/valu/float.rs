@@ -289,7 +289,11 @@ fn med3<T: Ordered>(ieee: bool, a: T, b: T, c: T) -> T {
 
 /// Runs a selecting operation: sources are flushed as MODE says, nothing rounds.
 #[inline(always)]
-fn select2<T: Ordered + Precision + Lane>(wave: &mut Wave, inst: &Inst, f: impl Fn(bool, T, T) -> T) -> Flow {
+pub(super) fn select2<T: Ordered + Precision + Lane>(
+    wave: &mut Wave,
+    inst: &Inst,
+    f: impl Fn(bool, T, T) -> T,
+) -> Flow {
     let (env, ieee) = (T::env(wave.mode), wave.mode.ieee());
     match (env.flush_in || env.flush_out, ieee) {
         (false, true) => map2(wave, inst, |a, b| f(true, a, b)),
@@ -301,7 +305,7 @@ fn select2<T: Ordered + Precision + Lane>(wave: &mut Wave, inst: &Inst, f: impl 
 
 /// See [`select2`].
 #[inline(always)]
-fn select3<T: Ordered + Precision + Lane>(
+pub(super) fn select3<T: Ordered + Precision + Lane>(
     wave: &mut Wave,
     inst: &Inst,
     f: impl Fn(bool, T, T, T) -> T,

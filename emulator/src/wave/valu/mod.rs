@@ -37,6 +37,7 @@ pub(crate) mod mix;
 mod modal;
 mod mode;
 pub(crate) mod packed;
+pub(crate) mod rdna;
 mod result;
 mod rows;
 pub(crate) mod scale;
@@ -46,6 +47,7 @@ pub(crate) mod small;
 mod soft;
 mod source;
 pub(crate) mod trig;
+pub(crate) mod uniform;
 
 #[cfg(test)]
 mod tests;

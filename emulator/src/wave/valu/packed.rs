@@ -187,6 +187,12 @@ multiversion! {
     pub(crate) fn v_pk_max_f16(wave, inst) {
         selecting(wave, inst, 2, |ieee, a, b, _| max(ieee, a, b))
     }
+    pub(crate) fn v_pk_minimum_f16(wave, inst) {
+        selecting(wave, inst, 2, |ieee, a, b, _| minimum3(ieee, a, b, b))
+    }
+    pub(crate) fn v_pk_maximum_f16(wave, inst) {
+        selecting(wave, inst, 2, |ieee, a, b, _| maximum3(ieee, a, b, b))
+    }
     pub(crate) fn v_pk_minimum3_f16(wave, inst) {
         selecting(wave, inst, 3, minimum3)
     }
@@ -310,7 +316,7 @@ pub(crate) fn v_pk_fmac_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     let (env, dx10) = (F16::env(wave.mode), wave.mode.dx10_clamp());
     let mut rooms = [const { MaybeUninit::uninit() }; 2];
     let [room0, room1] = &mut rooms;
-    let a = if inst.variant == Variant::Dpp {
+    let a = if matches!(inst.variant, Variant::Dpp | Variant::Dpp8) {
         prepared(wave, inst, 0, Kind::B32)
     } else {
         raw(wave, inst, inst.src[0], Kind::F16, room0)[0]

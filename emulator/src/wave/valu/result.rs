@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     isa::{
-        Inst,
+        Inst, Mods,
         inst::{Form, Variant},
     },
     wave::{Vector, Wave},
@@ -21,7 +21,8 @@ use crate::{
 /// Whether the encoding changes the result or writes only a part of the destination.
 fn altered(inst: &Inst) -> bool {
     let mods = inst.mods;
-    matches!(inst.variant, Variant::Sdwa | Variant::Dpp) || mods.op_sel & 8 | mods.omod != 0 || mods.clamp
+    let part = mods.op_sel & (8 | Mods::KEEPS_OTHER_HALF);
+    matches!(inst.variant, Variant::Sdwa | Variant::Dpp) || part | mods.omod != 0 || mods.clamp
 }
 
 /// The row of the destination. One past the end of the register file is not written (MI200 ISA, 6.2.2).
@@ -78,8 +79,7 @@ pub(super) fn clamps(inst: &Inst) -> bool {
 fn clamp_bit(inst: &Inst) -> bool {
     match inst.variant {
         Variant::Sdwa => Sdwa::of(inst).clamp(),
-        Variant::Dpp => false,
-        Variant::Plain | Variant::E64 => inst.mods.clamp,
+        _ => inst.mods.clamp,
     }
 }
 
@@ -96,6 +96,11 @@ pub(super) fn finish(wave: &mut Wave, inst: &Inst, kind: Kind, value: &mut [Vect
         Sdwa::of(inst).place(&target[0], &mut value[0]);
     } else if kind.is_half() && row_of(inst.dst, 1).is_some() && inst.mods.op_sel & 8 != 0 {
         rows::insert(&mut value[0], &target[0], 16, 0xffff_0000);
+    } else if kind.is_half()
+        && row_of(inst.dst, 1).is_some()
+        && inst.mods.op_sel & Mods::KEEPS_OTHER_HALF != 0
+    {
+        rows::insert(&mut value[0], &target[0], 0, 0xffff);
     }
     merge(target, value, mask);
 }
@@ -105,8 +110,7 @@ pub(super) fn finish(wave: &mut Wave, inst: &Inst, kind: Kind, value: &mut [Vect
 fn scale_and_clamp(wave: &Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
     let omod = match inst.variant {
         Variant::Sdwa => Sdwa::of(inst).omod(),
-        Variant::Dpp => 0,
-        Variant::Plain | Variant::E64 => inst.mods.omod,
+        _ => inst.mods.omod,
     };
     let denormals = if kind == Kind::F32 { wave.mode.denorm32() } else { wave.mode.denorm64() };
     // The modifier has no effect in IEEE mode or when the output keeps denormals.

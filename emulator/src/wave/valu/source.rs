@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::{
-    dpp::Dpp,
+    dpp::{Dpp, permute8},
     half::F16,
     lane::{Kind, Lane},
     rows,
@@ -32,7 +32,7 @@ fn untouched(inst: &Inst, n: usize) -> bool {
     let Mods { neg, abs, op_sel, .. } = inst.mods;
     match inst.variant {
         Variant::Plain | Variant::E64 => (neg | abs | op_sel) >> n & 1 == 0,
-        Variant::Dpp => n > 0 && (neg | abs) >> n & 1 == 0,
+        Variant::Dpp | Variant::Dpp8 => n > 0 && (neg | abs | op_sel) >> n & 1 == 0,
         Variant::Sdwa => n > 1 || Sdwa::of(inst).is_whole(n),
     }
 }
@@ -173,16 +173,24 @@ unsafe fn alter(wave: &Wave, inst: &Inst, n: usize, kind: Kind, to: *mut Vector,
                 sdwa.select(n, to, from);
                 copy(wave, kind, to, to, (sdwa.abs(n), sdwa.neg(n)));
             }
-            Variant::Dpp => {
-                let dpp = Dpp::of(inst);
+            Variant::Dpp | Variant::Dpp8 => {
                 let mut from = from;
                 if n == 0 {
                     for row in 0..kind.rows() {
-                        dpp.permute(wave.exec, wave.full, to.add(row), from.add(row));
+                        match inst.variant {
+                            Variant::Dpp => {
+                                Dpp::of(inst).permute(wave.exec, wave.full, to.add(row), from.add(row));
+                            }
+                            _ => permute8(inst, wave.exec, to.add(row), from.add(row)),
+                        }
                     }
                     from = to;
                 }
-                copy(wave, kind, to, from, (dpp.abs() >> n & 1 != 0, dpp.neg() >> n & 1 != 0));
+                if kind.is_half() && mods.op_sel >> n & 1 != 0 {
+                    rows::extract(to, from, 0, 16, false);
+                    from = to;
+                }
+                copy(wave, kind, to, from, signs);
             }
             Variant::Plain | Variant::E64 if kind.is_half() && mods.op_sel >> n & 1 != 0 => {
                 rows::extract(to, from, 0, 16, false);

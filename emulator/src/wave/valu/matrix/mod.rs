@@ -50,6 +50,7 @@ mod numbers;
 mod operand;
 mod pairwise;
 mod split;
+pub(crate) mod wmma;
 
 use crate::{
     isa::{Flow, Inst},

@@ -1,33 +1,12 @@
-//! Random machine words: every opcode of a family, fields that are mostly plausible.
+//! The encoding families of GFX9.
 
-use fastrand::Rng;
+use super::{
+    Encoding,
+    Field::{Any, Ones, Rare, Register, Source},
+    Fields,
+};
 
-/// What a field holds, and so what is worth trying.
-#[derive(Clone, Copy)]
-enum Field {
-    /// A scalar or 9-bit source code.
-    Source,
-    /// A register number.
-    Register,
-    /// A bit or small field that is usually 0: modifiers and reserved bits.
-    Rare,
-    /// Any value.
-    Any,
-    /// All ones three times in four (saddr "off").
-    Ones,
-}
-use Field::{Any, Ones, Rare, Register, Source};
-
-/// An encoding family: the constant bits of the first word, where the opcode stands, the other fields as
-/// (high bit, low bit, kind) over both words.
-pub struct Encoding {
-    pub name: &'static str,
-    base: u32,
-    opcode: (u32, u32),
-    fields: &'static [(u32, u32, Field)],
-}
-
-const SDWA_OR_DPP: &[(u32, u32, Field)] = &[
+const SDWA_OR_DPP: Fields = &[
     (39, 32, Register),
     (40, 40, Any),
     (41, 41, Any),
@@ -51,7 +30,7 @@ const SDWA_OR_DPP: &[(u32, u32, Field)] = &[
     (63, 63, Rare),
 ];
 
-const VOP3: &[(u32, u32, Field)] = &[
+const VOP3: Fields = &[
     (7, 0, Register),
     (8, 8, Rare),
     (9, 9, Rare),
@@ -70,7 +49,7 @@ const VOP3: &[(u32, u32, Field)] = &[
     (63, 63, Rare),
 ];
 
-const FLAT: &[(u32, u32, Field)] = &[
+const FLAT: Fields = &[
     (12, 0, Any),
     (13, 13, Rare),
     (15, 14, Any),
@@ -213,93 +192,3 @@ pub const ENCODINGS: &[Encoding] = &[
         ],
     },
 ];
-
-impl Encoding {
-    pub fn opcodes(&self) -> u32 {
-        1 << (self.opcode.0 - self.opcode.1 + 1)
-    }
-
-    /// Two words with `opcode` and random fields.
-    pub fn sample(&self, opcode: u32, random: &mut Rng) -> [u32; 2] {
-        let mut word = u64::from(self.base) | u64::from(opcode) << self.opcode.1;
-        // Some instructions reserve all fields that they do not use: keep many fields 0 in many samples.
-        let keep = random.choice([2, 4, 8, 8]).unwrap();
-        for &(high, low, field) in self.fields {
-            let width = high - low + 1;
-            if width < 32 && random.u32(..8) >= keep {
-                if matches!(field, Ones) {
-                    word |= u64::from(u32::MAX >> (32 - width)) << low;
-                }
-                continue;
-            }
-            word |= u64::from(field.value(width, random)) << low;
-        }
-        [word as u32, (word >> 32) as u32]
-    }
-
-    /// `base` with one field after another replaced by each of its values; of a field that is wider than a source
-    /// code, by each single bit and some random values.
-    pub fn sweep(&self, base: [u32; 2], random: &mut Rng) -> Vec<[u32; 2]> {
-        let base = u64::from(base[0]) | u64::from(base[1]) << 32;
-        let mut samples = Vec::new();
-        for &(high, low, _) in self.fields {
-            let width = high - low + 1;
-            let mask = u64::from(u32::MAX >> (32 - width));
-            let values: Vec<u64> = if width <= 9 {
-                (0..=mask).collect()
-            } else {
-                let bits = (0..width).map(|bit| 1 << bit);
-                let random = (0..64).map(|_| u64::from(random.u32(..)) & mask);
-                [0, mask].into_iter().chain(bits).chain(random).collect()
-            };
-            samples.extend(values.iter().map(|value| {
-                let word = base & !(mask << low) | value << low;
-                [word as u32, (word >> 32) as u32]
-            }));
-        }
-        samples
-    }
-}
-
-impl Field {
-    fn value(self, width: u32, random: &mut Rng) -> u32 {
-        let any = random.u32(..);
-        let value = match self {
-            Self::Source => match random.usize(..4) {
-                0 => any % 128,
-                1 => 128 + any % 128,
-                _ => 256 + (any & !(any >> 16)) % 256,
-            },
-            Self::Register if any & 1 << 31 != 0 => any & !3,
-            Self::Register => any,
-            Self::Rare if any & 3 << 30 != 0 => 0,
-            Self::Any if width == 32 => match random.usize(..4) {
-                0 => any % 80,
-                1 => random
-                    .choice([0x3800, 0xbc00, 0x3118, 0xffff_fff8, 0x3f80_0000, 0x3e22_f983, 0x3fe0_0000])
-                    .unwrap(),
-                _ => any,
-            },
-            Self::Ones if any & 3 << 30 != 0 => u32::MAX,
-            _ => any,
-        };
-        value & (u32::MAX >> (32 - width))
-    }
-}
-
-/// Words on which LLVM 22's disassembler itself crashes; feeding them would only cost time.
-pub fn crashes_llvm([word0, word1]: [u32; 2]) -> bool {
-    let sdwa = word0 >> 31 == 0 && word0 & 0x1ff == 0xf9;
-    let bits = |high: u32, low: u32| word1 >> low & (u32::MAX >> (31 - high + low));
-    let vopc = word0 >> 25 == 0x3e;
-    let buffer = matches!(word0 >> 26, 0x38 | 0x3a);
-    // A literal in the VOP3 encodings.
-    let vop3 = word0 >> 26 == 0x34;
-    let literal = bits(8, 0) == 255 || bits(17, 9) == 255 || bits(26, 18) == 255;
-    // A constant K of v_madmk and the like that equals the code of a literal.
-    let madk = matches!(word0 >> 25, 23 | 24 | 36 | 37) && word1 == 0xff;
-    madk || vop3 && (literal || word0 & 0xff == 0xff)
-        || sdwa
-            && (bits(18, 16) == 7 || bits(26, 24) == 7 || !vopc && (bits(10, 8) == 7 || bits(12, 11) == 3))
-        || buffer && bits(31, 24) == 0xff
-}
