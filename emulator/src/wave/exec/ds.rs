@@ -3,7 +3,8 @@
 use super::{
     atomic::{self, Denormals, Op},
     kind::{Kind, kind_of},
-    lds, shape, transfer,
+    lds,
+    shape::{self, LOWER},
 };
 use crate::{
     isa::{Flow, Inst, Operand},
@@ -23,12 +24,16 @@ pub fn offsets(w: &Wave, inst: &Inst, offset: u32) -> [u32; 64] {
 
 #[inline(always)]
 fn read<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    if kind_of(K) == Kind::B32
-        && let Some(from) = lds::block(w, w.row(row(inst.src[0])), inst.imm as u32)
-    {
-        // SAFETY: `block` found all lanes' dwords inside of LDS.
-        unsafe { transfer::load_block::<K>(w, row(inst.dst), from, w.lanes) };
-        return Flow::Next;
+    if kind_of(K) == Kind::B32 {
+        let (dst, address, offset) = (row(inst.dst), row(inst.src[0]), inst.imm as u32);
+        let done = match w.exec {
+            u64::MAX => lds::load_line::<K, 64>(w, dst, address, offset),
+            LOWER => lds::load_line::<K, 32>(w, dst, address, offset),
+            _ => false,
+        };
+        if done {
+            return Flow::Next;
+        }
     }
     let offsets = offsets(w, inst, inst.imm as u32);
     lds::load::<K>(w, row(inst.dst), &offsets);
@@ -37,12 +42,16 @@ fn read<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 #[inline(always)]
 fn write<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    if kind_of(K) == Kind::B32
-        && let Some(to) = lds::block(w, w.row(row(inst.src[0])), inst.imm as u32)
-    {
-        // SAFETY: `block` found all lanes' dwords inside of LDS.
-        unsafe { transfer::store_block::<K>(w, row(inst.src[1]), to, w.lanes) };
-        return Flow::Next;
+    if kind_of(K) == Kind::B32 {
+        let (src, address, offset) = (row(inst.src[1]), row(inst.src[0]), inst.imm as u32);
+        let done = match w.exec {
+            u64::MAX => lds::store_line::<K, 64>(w, src, address, offset),
+            LOWER => lds::store_line::<K, 32>(w, src, address, offset),
+            _ => false,
+        };
+        if done {
+            return Flow::Next;
+        }
     }
     let offsets = offsets(w, inst, inst.imm as u32);
     lds::store::<K>(w, row(inst.src[1]), &offsets);

@@ -6,7 +6,8 @@ use super::{
     kind::{Kind, kind_of},
     lds,
     scratch::{self, Offsets},
-    shape, to_lds,
+    shape::{self, LOWER},
+    to_lds,
     transfer::{self, Linear},
 };
 use crate::{
@@ -51,49 +52,61 @@ fn wide(w: &Wave, row: usize, offset: i64) -> Place {
     Place::Anywhere { row, offset }
 }
 
-/// Whether all lanes are live and none of the instruction's form is among `bits`: its VGPRs need no second look.
+/// The address of lane 0 if the first `N` lanes, which are live, lie one behind the other, and may be accessed.
 #[inline(always)]
-fn simple(w: &Wave, inst: &Inst, bits: u8) -> bool {
-    w.all_live() && !inst.form.has(bits)
-}
-
-/// The address of lane 0 if all lanes are live, lie one behind the other, and may be accessed.
-#[inline(always)]
-fn block<const K: u8>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
+fn block<const K: u8, const N: usize>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
     let stride = const { kind_of(K).bytes() };
     let row = row(inst.src[0]);
     let start = if inst.src[2] == Operand::NONE {
-        shape::straight(w.row(row), w.row(row + 1), w.lanes, stride)?
+        shape::straight::<N>(w.row(row), w.row(row + 1), stride)?
     } else {
-        let offset = shape::straight_offsets(w.row(row), w.lanes, stride)?;
+        let offset = shape::straight_offsets::<N>(w.row(row), stride)?;
         w.scalar64(inst.src[2], inst).wrapping_add(u64::from(offset))
     };
     let start = start.wrapping_add_signed(i64::from(inst.imm));
-    let bytes = w.lanes as u64 * u64::from(stride);
-    w.allows(start, start.wrapping_add(bytes - 1), write).then_some(start)
+    w.allows(start, start.wrapping_add(N as u64 * u64::from(stride) - 1), write).then_some(start)
 }
 
 /// The commonest load of all: every lane its own element of an array.
 #[inline(always)]
 fn global_load_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
-    if !simple(w, inst, Form::sources(1) | Form::DESTINATION) || inst.memory.is_coherent() {
+    // The VGPRs need no second look.
+    if inst.form.has(Form::sources(1) | Form::DESTINATION) || inst.memory.is_coherent() {
         return false;
     }
-    let Some(start) = block::<K>(w, inst, false) else { return false };
-    // SAFETY: the map allows reads of all lanes' data from `start` on; the registers are no device memory.
-    unsafe { transfer::load_block::<K>(w, row(inst.dst), hidden::at(start), w.lanes) };
+    match w.exec {
+        u64::MAX => load_line::<K, 64>(w, inst),
+        LOWER => load_line::<K, 32>(w, inst),
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn load_line<const K: u8, const N: usize>(w: &mut Wave, inst: &Inst) -> bool {
+    let Some(start) = block::<K, N>(w, inst, false) else { return false };
+    // SAFETY: the map allows reads of the lanes' data from `start` on; the registers are no device memory.
+    unsafe { transfer::load_block::<K, N>(w, row(inst.dst), hidden::at(start)) };
     true
 }
 
 /// The commonest store of all.
 #[inline(always)]
 fn global_store_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
-    if !simple(w, inst, Form::sources(2)) {
+    if inst.form.has(Form::sources(2)) {
         return false;
     }
-    let Some(start) = block::<K>(w, inst, true) else { return false };
-    // SAFETY: the map allows writes of all lanes' data from `start` on; the registers are no device memory.
-    unsafe { transfer::store_block::<K>(w, row(inst.src[1]), hidden::at(start), w.lanes) };
+    match w.exec {
+        u64::MAX => store_line::<K, 64>(w, inst),
+        LOWER => store_line::<K, 32>(w, inst),
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn store_line<const K: u8, const N: usize>(w: &mut Wave, inst: &Inst) -> bool {
+    let Some(start) = block::<K, N>(w, inst, true) else { return false };
+    // SAFETY: the map allows writes of the lanes' data from `start` on; the registers are no device memory.
+    unsafe { transfer::store_block::<K, N>(w, row(inst.src[1]), hidden::at(start)) };
     true
 }
 

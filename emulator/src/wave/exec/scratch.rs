@@ -231,7 +231,7 @@ fn rows(w: &Wave, kind: Kind, offsets: Offsets<'_>) -> Option<u32> {
 /// Copies live lanes.
 #[inline(always)]
 fn blend<const N: usize>(to: &mut [u32; N], from: &[u32; N], exec: u64) {
-    if shape::whole(exec) == Some(N) {
+    if exec == u64::MAX >> (64 - N) {
         *to = *from;
     } else {
         let masks = shape::masks(exec);

@@ -56,18 +56,8 @@ pub fn ends(exec: u64) -> (u32, u32) {
     (exec.trailing_zeros(), 63 - exec.leading_zeros())
 }
 
-/// All lanes of a wave of 32.
-const LOWER: u64 = u64::MAX >> 32;
-
-/// How many lanes are live if those are all of 32 or of 64.
-#[inline(always)]
-pub fn whole(exec: u64) -> Option<usize> {
-    match exec {
-        u64::MAX => Some(64),
-        LOWER => Some(32),
-        _ => None,
-    }
-}
+/// All lanes of a wave of 32, or the lower half of one of 64.
+pub const LOWER: u64 = u64::MAX >> 32;
 
 /// Whether `f` is 0 for all live lanes.
 #[inline(always)]
@@ -108,34 +98,29 @@ pub fn contiguous(row: &[u32; 64], exec: u64, stride: u32) -> Option<u32> {
     (straight && value <= row[last as usize & 63]).then_some(value)
 }
 
-/// If the addresses of all `lanes` lanes, whose halves lie in two rows, are as far apart as `stride`: the first one.
+/// If the addresses of the first `N` lanes, whose halves lie in two rows, are as far apart as `stride`: the first one.
 #[inline(always)]
-pub fn straight(low: &[u32; 64], high: &[u32; 64], lanes: usize, stride: u32) -> Option<u64> {
+pub fn straight<const N: usize>(low: &[u32; 64], high: &[u32; 64], stride: u32) -> Option<u64> {
     // Most that are not straight show it here.
     if low[1].wrapping_sub(low[0]) != stride {
         return None;
     }
-    let straight = all_zero(full(lanes), |lane| {
+    let mut differs = 0;
+    for lane in 0..N {
         let expected = low[0].wrapping_add(lane as u32 * stride);
-        (low[lane] ^ expected) | (high[lane] ^ high[0])
-    });
+        differs |= (low[lane] ^ expected) | (high[lane] ^ high[0]);
+    }
     // Low halves that wrap around 2^32 below one high half are no line.
-    (straight && low[0] <= low[lanes - 1]).then_some(u64::from(low[0]) | u64::from(high[0]) << 32)
+    (differs == 0 && low[0] <= low[N - 1]).then_some(u64::from(low[0]) | u64::from(high[0]) << 32)
 }
 
 /// As [`straight`], of offsets.
 #[inline(always)]
-pub fn straight_offsets(row: &[u32; 64], lanes: usize, stride: u32) -> Option<u32> {
+pub fn straight_offsets<const N: usize>(row: &[u32; 64], stride: u32) -> Option<u32> {
     if row[1].wrapping_sub(row[0]) != stride {
         return None;
     }
-    contiguous(row, full(lanes), stride)
-}
-
-/// All of 32 lanes or of 64.
-#[inline(always)]
-fn full(lanes: usize) -> u64 {
-    if lanes == 32 { LOWER } else { u64::MAX }
+    contiguous(row, u64::MAX >> (64 - N), stride)
 }
 
 /// Smallest and largest value of the live lanes.
@@ -201,30 +186,30 @@ mod tests {
     fn a_line_of_addresses_has_one_stride_and_one_high_half() {
         let mut low = std::array::from_fn(|lane| 0x1000 + 8 * lane as u32);
         let mut high = [7; 64];
-        assert_eq!(straight(&low, &high, 64, 8), Some(0x7_0000_1000));
-        assert_eq!(straight(&low, &high, 64, 4), None);
+        assert_eq!(straight::<64>(&low, &high, 8), Some(0x7_0000_1000));
+        assert_eq!(straight::<64>(&low, &high, 4), None);
         for lane in [0, 1, 2, 37, 63] {
             low[lane] += 1;
-            assert_eq!(straight(&low, &high, 64, 8), None, "lane {lane}");
-            assert_eq!(straight_offsets(&low, 64, 8), None, "lane {lane}");
+            assert_eq!(straight::<64>(&low, &high, 8), None, "lane {lane}");
+            assert_eq!(straight_offsets::<64>(&low, 8), None, "lane {lane}");
             low[lane] -= 1;
             high[lane] += 1;
-            assert_eq!(straight(&low, &high, 64, 8), None, "lane {lane}");
+            assert_eq!(straight::<64>(&low, &high, 8), None, "lane {lane}");
             high[lane] -= 1;
         }
-        assert_eq!(straight_offsets(&low, 64, 8), Some(0x1000));
+        assert_eq!(straight_offsets::<64>(&low, 8), Some(0x1000));
         // What lies beyond a wave of 32 lanes does not count, the last of its own does.
         (low[32], high[33]) = (0, 0);
-        assert_eq!(straight(&low, &high, 64, 8), None);
-        assert_eq!(straight(&low, &high, 32, 8), Some(0x7_0000_1000));
-        assert_eq!(straight_offsets(&low, 32, 8), Some(0x1000));
+        assert_eq!(straight::<64>(&low, &high, 8), None);
+        assert_eq!(straight::<32>(&low, &high, 8), Some(0x7_0000_1000));
+        assert_eq!(straight_offsets::<32>(&low, 8), Some(0x1000));
         low[31] += 1;
-        assert_eq!(straight(&low, &high, 32, 8), None);
-        assert_eq!(straight_offsets(&low, 32, 8), None);
+        assert_eq!(straight::<32>(&low, &high, 8), None);
+        assert_eq!(straight_offsets::<32>(&low, 8), None);
         // The 64th lane's low half wraps.
         let wrapping = std::array::from_fn(|lane| (4 * lane as u32).wrapping_sub(252));
-        assert_eq!(straight(&wrapping, &high, 64, 4), None);
-        assert_eq!(straight_offsets(&wrapping, 64, 4), None);
+        assert_eq!(straight::<64>(&wrapping, &high, 4), None);
+        assert_eq!(straight_offsets::<64>(&wrapping, 4), None);
     }
 
     #[test]

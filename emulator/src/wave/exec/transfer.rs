@@ -3,7 +3,7 @@
 
 use super::{
     kind::{self, Kind, kind_of},
-    shape,
+    shape::{self, LOWER},
 };
 use crate::{
     os::hidden,
@@ -89,10 +89,13 @@ pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, address: u64, lane: usiz
 #[inline(always)]
 unsafe fn load_runs<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, exec: u64) {
     let kind = const { kind_of(K) };
-    if let Some(lanes) = shape::whole(exec) {
-        // SAFETY: all of these lanes are live, so the whole block is valid; the registers are no device memory.
-        unsafe { load_block::<K>(w, dst, start, lanes) };
-        return;
+    // SAFETY: all of these lanes are live, so the whole block is valid; the registers are no device memory.
+    unsafe {
+        match exec {
+            u64::MAX => return load_block::<K, 64>(w, dst, start),
+            LOWER => return load_block::<K, 32>(w, dst, start),
+            _ => {}
+        }
     }
     for (first, length) in shape::runs(exec) {
         // SAFETY: the run's lanes are live; the registers are no device memory.
@@ -111,21 +114,6 @@ unsafe fn load_runs<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, exe
     }
 }
 
-/// Loads 32 lanes, or all 64, from `start + lane * bytes`.
-///
-/// # Safety
-/// As many data from `start` on are valid for reads, and are no registers.
-#[inline(always)]
-pub unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, lanes: usize) {
-    // SAFETY: as the caller says.
-    unsafe {
-        match lanes {
-            32 => load_lines::<K, 32>(w, dst, start),
-            _ => load_lines::<K, 64>(w, dst, start),
-        }
-    }
-}
-
 /// The first lanes of a register.
 #[inline(always)]
 pub fn first<const N: usize>(w: &Wave, row: usize) -> &[u32; N] {
@@ -140,10 +128,12 @@ pub fn first_mut<const N: usize>(w: &mut Wave, row: usize) -> &mut [u32; N] {
     w.row_mut(row).first_chunk_mut().expect("no more lanes than a row has")
 }
 
+/// Loads the first `N` lanes from `start + lane * bytes`.
+///
 /// # Safety
-/// As for [`load_block`], of `N` lanes.
+/// As many data from `start` on are valid for reads, and are no registers.
 #[inline(always)]
-unsafe fn load_lines<const K: u8, const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
+pub unsafe fn load_block<const K: u8, const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
     let registers = const { kind_of(K).registers() };
     match registers {
         // SAFETY: the caller vouches for all lanes.
@@ -167,7 +157,7 @@ unsafe fn load_lines<const K: u8, const N: usize>(w: &mut Wave, dst: usize, star
 /// Loads lanes of three dwords.
 ///
 /// # Safety
-/// As for [`load_lines`].
+/// As for [`load_block`].
 unsafe fn load_triples<const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
     for lane in 0..N {
         // SAFETY: the caller vouches for all lanes.
@@ -181,7 +171,7 @@ unsafe fn load_triples<const N: usize>(w: &mut Wave, dst: usize, start: *const u
 /// Stores lanes of three dwords.
 ///
 /// # Safety
-/// As for [`store_lines`].
+/// As for [`store_block`].
 unsafe fn store_triples<const N: usize>(w: &Wave, src: usize, start: *mut u8) {
     for lane in 0..N {
         let words: [u32; 3] = std::array::from_fn(|n| w.row(src + n)[lane]);
@@ -210,7 +200,7 @@ fn transpose(rows: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
 /// Loads lanes of four dwords.
 ///
 /// # Safety
-/// As for [`load_lines`].
+/// As for [`load_block`].
 #[inline(always)]
 unsafe fn load_quads<const N: usize>(w: &mut Wave, dst: usize, start: *const u8) {
     let rows: [*mut u32; 4] = std::array::from_fn(|n| w.row_mut(dst + n).as_mut_ptr());
@@ -228,7 +218,7 @@ unsafe fn load_quads<const N: usize>(w: &mut Wave, dst: usize, start: *const u8)
 /// Stores lanes of four dwords.
 ///
 /// # Safety
-/// As for [`store_lines`].
+/// As for [`store_block`].
 #[inline(always)]
 unsafe fn store_quads<const N: usize>(w: &Wave, src: usize, start: *mut u8) {
     let rows: [*const u32; 4] = std::array::from_fn(|n| w.row(src + n).as_ptr());
@@ -241,25 +231,12 @@ unsafe fn store_quads<const N: usize>(w: &Wave, src: usize, start: *mut u8) {
     }
 }
 
-/// Stores 32 lanes, or all 64, to `start + lane * bytes`.
+/// Stores the first `N` lanes to `start + lane * bytes`.
 ///
 /// # Safety
 /// As many data from `start` on are valid for writes, and are no registers.
 #[inline(always)]
-pub unsafe fn store_block<const K: u8>(w: &Wave, src: usize, start: *mut u8, lanes: usize) {
-    // SAFETY: as the caller says.
-    unsafe {
-        match lanes {
-            32 => store_lines::<K, 32>(w, src, start),
-            _ => store_lines::<K, 64>(w, src, start),
-        }
-    }
-}
-
-/// # Safety
-/// As for [`store_block`], of `N` lanes.
-#[inline(always)]
-unsafe fn store_lines<const K: u8, const N: usize>(w: &Wave, src: usize, start: *mut u8) {
+pub unsafe fn store_block<const K: u8, const N: usize>(w: &Wave, src: usize, start: *mut u8) {
     let registers = const { kind_of(K).registers() };
     match registers {
         // SAFETY: the caller vouches for all lanes.
@@ -324,17 +301,15 @@ unsafe fn copy_words(from: *const u32, to: *mut u32, length: usize) {
 #[inline(always)]
 unsafe fn gather<const K: u8>(w: &mut Wave, dst: usize, base: u64, offsets: &[u32; 64], exec: u64) {
     let kind = const { kind_of(K) };
-    if kind.bytes() >= 4
-        && let Some(lanes) = shape::whole(exec)
-    {
+    if kind.bytes() >= 4 {
         // SAFETY: all of these lanes are live.
         unsafe {
-            match lanes {
-                32 => gather_all::<K, 32>(w, dst, base, offsets),
-                _ => gather_all::<K, 64>(w, dst, base, offsets),
+            match exec {
+                u64::MAX => return gather_all::<K, 64>(w, dst, base, offsets),
+                LOWER => return gather_all::<K, 32>(w, dst, base, offsets),
+                _ => {}
             }
         }
-        return;
     }
     for lane in shape::lanes(exec) {
         let at = base.wrapping_add(u64::from(offsets[lane])) as *const u8;
@@ -433,10 +408,13 @@ pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, address: u64, lane: usi
 unsafe fn store_runs<const K: u8>(w: &mut Wave, src: usize, start: *mut u8, exec: u64) {
     let kind = const { kind_of(K) };
     let registers = kind.registers();
-    if let Some(lanes) = shape::whole(exec) {
-        // SAFETY: all of these lanes are live, so the whole block is valid; the registers are no device memory.
-        unsafe { store_block::<K>(w, src, start, lanes) };
-        return;
+    // SAFETY: all of these lanes are live, so the whole block is valid; the registers are no device memory.
+    unsafe {
+        match exec {
+            u64::MAX => return store_block::<K, 64>(w, src, start),
+            LOWER => return store_block::<K, 32>(w, src, start),
+            _ => {}
+        }
     }
     for (first, length) in shape::runs(exec) {
         // SAFETY: the run's lanes are live; the registers are no device memory.

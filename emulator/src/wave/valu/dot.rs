@@ -1,4 +1,5 @@
 //! Dot products of small vectors packed into a register, with 32-bit accumulation.
+#![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 use std::mem::MaybeUninit;
 
@@ -54,7 +55,10 @@ pub(super) fn operands(wave: &Wave, inst: &Inst, kind: Kind, halves: bool) -> [[
 
 fn dot(wave: &mut Wave, inst: &Inst, bits: u32, f: impl Fn(u32, u32, u32) -> u32) -> Flow {
     let [a, b, c] = operands(wave, inst, Kind::B32, bits == 16);
-    let value = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+    let mut value = [0; 64];
+    for lane in 0..wave.lanes() {
+        value[lane] = f(a[lane], b[lane], c[lane]);
+    }
     store::<u32>(wave, inst, plain(inst), &[Vector(value)]);
     Flow::Next
 }
@@ -122,12 +126,13 @@ fn dot2_f32<const ADDEND_LAST: bool>(
         single((word >> shift) as u16 ^ u16::from(signs >> n & 1) << 15)
     };
     let sum = |a: f32, b: f32| (a.flush() + b.flush()).flush();
-    let value = std::array::from_fn(|lane| {
+    let mut value = [0; 64];
+    for lane in 0..wave.lanes() {
         let addend = f32::from_bits(c[lane] ^ u32::from(neg >> 2 & 1) << 31);
         let [low, high] = [false, true].map(|high| half(a[lane], 0, high) * half(b[lane], 1, high));
         let total = if ADDEND_LAST { sum(sum(low, high), addend) } else { sum(sum(addend, low), high) };
-        total.to_bits()
-    });
+        value[lane] = total.to_bits();
+    }
     store::<f32>(wave, inst, plain(inst), &[Vector(value)]);
     Flow::Next
 }

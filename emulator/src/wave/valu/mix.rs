@@ -1,4 +1,5 @@
 //! Mixed-precision multiply-add: op_sel_hi makes a source a half, op_sel picks which (MI200 ISA, 6.7).
+#![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 use super::{
     half::F16,
@@ -38,7 +39,11 @@ fn widened(wave: &Wave, inst: &Inst, n: usize) -> [f32; 64] {
 fn products(wave: &Wave, inst: &Inst) -> [f32; 64] {
     let (a, b, c) = (widened(wave, inst, 0), widened(wave, inst, 1), widened(wave, inst, 2));
     let env = f32::env(wave.mode);
-    std::array::from_fn(|lane| soft::fma(env, a[lane], b[lane], c[lane]))
+    let mut products = [0.0; 64];
+    for lane in 0..wave.lanes() {
+        products[lane] = soft::fma(env, a[lane], b[lane], c[lane]);
+    }
+    products
 }
 
 /// Clamps to [0, 1] if the instruction says so.
@@ -58,10 +63,11 @@ fn mix_half(wave: &mut Wave, inst: &Inst, shift: u32) -> Flow {
     let env = F16::env(wave.mode);
     let products = products(wave, inst);
     let old = wave.vgpr[row & 511].0;
-    let value = std::array::from_fn(|lane| {
+    let mut value = [0; 64];
+    for lane in 0..wave.lanes() {
         let half: F16 = soft::convert(Env::DEFAULT, env, clamped(wave, inst, products[lane]));
-        old[lane] & !(0xffff << shift) | u32::from(half.0) << shift
-    });
+        value[lane] = old[lane] & !(0xffff << shift) | u32::from(half.0) << shift;
+    }
     super::result::store::<u32>(wave, inst, true, &[Vector(value)]);
     Flow::Next
 }
