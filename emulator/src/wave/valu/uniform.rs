@@ -4,14 +4,17 @@
 use super::{approx, compare, convert, float, rdna};
 use crate::{
     isa::{Flow, Inst, Operand, inst::Form},
-    wave::{Exec, Wave},
+    wave::Wave,
 };
+
+/// A vector instruction.
+type Lanes = fn(&mut Wave, &Inst) -> Flow;
 
 /// Where the lane's result goes: an accumulation register.
 const RESULT: Operand = Operand::agpr(255);
 
 /// Runs a vector instruction on lane 0.
-fn run(w: &mut Wave, inst: Inst, exec: Exec) -> u32 {
+fn run(w: &mut Wave, inst: Inst, exec: Lanes) -> u32 {
     let live = std::mem::replace(&mut w.exec, 1);
     let inst = Inst { form: Form::of(&inst), ..inst };
     exec(w, &inst);
@@ -20,7 +23,7 @@ fn run(w: &mut Wave, inst: Inst, exec: Exec) -> u32 {
     RESULT.row().map_or(0, |row| w.row(row)[0])
 }
 
-fn compute(w: &mut Wave, inst: &Inst, exec: Exec, change: impl Fn(&mut Inst)) -> Flow {
+fn compute(w: &mut Wave, inst: &Inst, exec: Lanes, change: impl Fn(&mut Inst)) -> Flow {
     let mut on_lane = *inst;
     change(&mut on_lane);
     let value = run(w, Inst { dst: RESULT, ..on_lane }, exec);
@@ -88,7 +91,7 @@ computations! {
 }
 
 /// Sets SCC as a vector comparison sets its lane's bit.
-fn judge(w: &mut Wave, inst: &Inst, exec: Exec) -> Flow {
+fn judge(w: &mut Wave, inst: &Inst, exec: Lanes) -> Flow {
     let vcc = [Operand::VCC_LO, Operand::VCC_HI].map(|op| w.scalar(op, inst));
     run(w, Inst { sdst: Operand::VCC_LO, ..*inst }, exec);
     w.scc = w.scalar(Operand::VCC_LO, inst) & 1 != 0;
