@@ -1,4 +1,4 @@
-//! AMD Radeon RX 6900 XT (figures of its data sheet and of `rocminfo` on cards of its family).
+//! AMD Radeon RX 6900 XT (figures of its data sheet and of published outputs of `rocminfo` on its family).
 
 use super::Card;
 use crate::isa::Target;

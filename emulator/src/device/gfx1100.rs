@@ -1,4 +1,4 @@
-//! AMD Radeon RX 7900 XTX (figures of its data sheet and of `rocminfo` on the card).
+//! AMD Radeon RX 7900 XTX (figures of its data sheet and of published outputs of `rocminfo`).
 
 use super::Card;
 use crate::isa::Target;

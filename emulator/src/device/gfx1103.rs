@@ -1,5 +1,5 @@
-//! AMD Radeon 780M: figures of the data sheet of its processors with DDR5-5600, of which the driver sets 4 GiB aside. What that does
-//! not say, such as versions of firmware, is as on gfx1100.
+//! AMD Radeon 780M: figures of the data sheet of its processors with DDR5-5600, of which the driver sets 4 GiB aside.
+//! What that does not say, such as versions of firmware, is as on gfx1100.
 
 use super::Card;
 use crate::isa::Target;

@@ -1,5 +1,5 @@
-//! AMD Radeon 890M: figures of `rocminfo` on it, and of the data sheet of its processors with LPDDR5X-7500, of which the driver
-//! sets 4 GiB aside. Versions of firmware are as on gfx1100.
+//! AMD Radeon 890M: figures of published outputs of `rocminfo`, and of the data sheet of its processors with
+//! LPDDR5X-7500, of which the driver sets 4 GiB aside. Versions of firmware are as on gfx1100.
 
 use super::Card;
 use crate::isa::Target;

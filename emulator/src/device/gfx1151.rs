@@ -1,5 +1,5 @@
-//! AMD Radeon 8060S: figures of `rocminfo` on it, and of the data sheet of its processors with LPDDR5X-8000, of which the driver
-//! sets 96 GiB aside. Versions of firmware are as on gfx1100.
+//! AMD Radeon 8060S: figures of published outputs of `rocminfo`, and of the data sheet of its processors with
+//! LPDDR5X-8000, of which the driver sets 96 GiB aside. Versions of firmware are as on gfx1100.
 
 use super::Card;
 use crate::isa::Target;

@@ -1,4 +1,4 @@
-//! AMD Instinct MI210 (figures of its data sheet and of `rocminfo` on the card).
+//! AMD Instinct MI210 (figures of its data sheet and of published outputs of `rocminfo`).
 
 use super::Card;
 use crate::isa::Target;

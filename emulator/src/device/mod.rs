@@ -144,4 +144,16 @@ mod tests {
             assert_eq!(card.timestamp_frequency, super::gfx90a::MI210.timestamp_frequency);
         }
     }
+
+    #[test]
+    fn the_readme_lists_the_cards() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+        let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| `gfx")).collect();
+        let cards = Target::ALL.map(|target| {
+            let card = card(target);
+            let product = card.product.trim_end_matches(" (emulated)");
+            format!("| `{}` | {product} | {} |", card.name, card.wavefront)
+        });
+        assert_eq!(rows, cards);
+    }
 }

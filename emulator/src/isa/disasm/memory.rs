@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        inst::{Inst, Operand},
+        inst::{Inst, Memory, Operand},
         row::{Family, Target, Ty, flag},
     },
     Text, bits,
@@ -22,8 +22,7 @@ pub fn smem(text: &mut Text, inst: &Inst) {
     }
     text.operand(&name(inst.src[0], shape.src[0], 0));
     let (has_soffset, has_imm) = (inst.src[1] != Operand::NONE, bits(inst.word0, 17, 17) != 0);
-    let magnitude = inst.imm.unsigned_abs();
-    let offset = format!("{}{magnitude:#x}", if inst.imm < 0 { "-" } else { "" });
+    let offset = signed(inst.imm);
     if has_soffset {
         text.operand(&name(inst.src[1], Ty::B32, 0));
         text.flag(has_imm, &format!("offset:{offset}"));
@@ -31,6 +30,11 @@ pub fn smem(text: &mut Text, inst: &Inst) {
         text.operand(&offset);
     }
     text.flag(shape.dst != Ty::No && bits(inst.word0, 16, 16) != 0, "glc");
+}
+
+/// An offset of scalar memory.
+pub fn signed(offset: i32) -> String {
+    format!("{}{:#x}", if offset < 0 { "-" } else { "" }, offset.unsigned_abs())
 }
 
 pub fn ds(text: &mut Text, inst: &Inst) {
@@ -51,7 +55,7 @@ pub fn ds(text: &mut Text, inst: &Inst) {
     } else {
         text.flag(offset != 0, &format!("offset:{offset}"));
     }
-    text.flag(shape.has(flag::GDS), "gds");
+    text.flag(inst.memory.has(Memory::GDS), "gds");
 }
 
 /// The pattern of ds_swizzle_b32, by the name of the simplest mode that it is a case of.

@@ -138,7 +138,7 @@ lanes! {
 
 /// Bits of the mask in source 2 choose between sources 1 (set) and 0.
 pub(crate) fn v_cndmask_b16(wave: &mut Wave, inst: &Inst) -> Flow {
-    let mask = wave.scalar64(inst.src[2], inst);
+    let mask = wave.mask(inst.src[2], inst);
     run::<Each, F16, F16, F16, F16>(wave, inst, 2, mask, |_, bit, a, b, _| if bit != 0 { b } else { a })
 }
 

@@ -6,7 +6,7 @@ use super::super::{
         row::{Family, Generation, Target, Ty, flag},
     },
     Text, bits,
-    memory::swizzle,
+    memory::signed,
     scalar::small,
 };
 use super::{format, operand::name};
@@ -75,8 +75,7 @@ pub fn smem(text: &mut Text, inst: &Inst, target: Target) {
     if inst.src[0] != Operand::NONE {
         text.operand(&name(inst.src[0], shape.src[0], 0));
     }
-    let magnitude = inst.imm.unsigned_abs();
-    let offset = format!("{}{magnitude:#x}", if inst.imm < 0 { "-" } else { "" });
+    let offset = signed(inst.imm);
     let has_register = inst.src[1] != Operand::NONE;
     let register = if has_register { name(inst.src[1], Ty::B32, 0) } else { "null".to_owned() };
     if shape.has(flag::PREFETCH) {
@@ -96,27 +95,6 @@ pub fn smem(text: &mut Text, inst: &Inst, target: Target) {
     if !shape.has(flag::PROBE) {
         policy(text, inst, target);
     }
-}
-
-pub fn ds(text: &mut Text, inst: &Inst) {
-    let shape = &inst.row.shape;
-    if inst.dst != Operand::NONE {
-        text.operand(&name(inst.dst, shape.dst, 0));
-    }
-    for (op, ty) in inst.src.into_iter().zip(shape.src).filter(|(op, _)| *op != Operand::NONE) {
-        text.operand(&name(op, ty, 0));
-    }
-    // CAST: at most 16 bits.
-    let offset = inst.imm as u32;
-    if shape.has(flag::OFFSET2) {
-        text.flag(offset != 0, &format!("offset0:{offset}"));
-        text.flag(inst.literal != 0, &format!("offset1:{}", inst.literal));
-    } else if shape.has(flag::SWIZZLE) {
-        text.flag(offset != 0, &format!("offset:{}", swizzle(offset)));
-    } else {
-        text.flag(offset != 0, &format!("offset:{offset}"));
-    }
-    text.flag(inst.memory.has(Memory::GDS), "gds");
 }
 
 pub fn flat(text: &mut Text, inst: &Inst, target: Target) {

@@ -27,7 +27,7 @@ pub fn print(text: &mut Text, inst: &Inst, target: Target) {
         Family::Vop3p => vector::vop3p(text, inst, target),
         Family::Vopd => vopd(text, inst, target),
         Family::LdsDirect => vector::lds_direct(text, inst, target),
-        Family::Ds => memory::ds(text, inst),
+        Family::Ds => super::memory::ds(text, inst),
         Family::Flat | Family::Global | Family::Scratch => memory::flat(text, inst, target),
         Family::Mubuf | Family::Mtbuf => memory::buffer(text, inst, target),
     }
