@@ -21,7 +21,8 @@ from triton.compiler import ASTSource
 
 import kernels
 
-TARGETS = ("gfx90a", "gfx942", "gfx950")
+# Target and lanes of a wavefront.
+TARGETS = {"gfx90a": 64, "gfx942": 64, "gfx950": 64, "gfx1100": 32, "gfx1201": 32}
 MATMUL = {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32}
 
 
@@ -85,29 +86,29 @@ KERNELS = {
 }
 
 
-def compile_kernel(kernel, types, constants, wavefronts, target):
+def compile_kernel(kernel, types, constants, wavefronts, target, lanes):
     names = kernel.arg_names
     given = iter(types.split())
     signature = {name: "constexpr" if name in constants else next(given) for name in names}
     # What a JIT would find out from the tensors: allocations are aligned.
     aligned = {(i,): [["tt.divisibility", 16]] for i, name in enumerate(names) if signature[name].startswith("*")}
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=aligned)
-    return triton.compile(source, target=GPUTarget("hip", target, 64), options={"num_warps": wavefronts})
+    return triton.compile(source, target=GPUTarget("hip", target, lanes), options={"num_warps": wavefronts})
 
 
 def main(folder):
     lines = ["# target\tcode object\tkernel\twork-items of a workgroup\tbytes of LDS to add at launch\targuments"]
-    for target in TARGETS:
+    for target, lanes in TARGETS.items():
         (folder / target).mkdir(parents=True, exist_ok=True)
         for name, (kernel, types, constants, wavefronts) in KERNELS.items():
-            compiled = compile_kernel(kernel, types, constants, wavefronts, target)
+            compiled = compile_kernel(kernel, types, constants, wavefronts, target, lanes)
             meta = compiled.metadata
             # The launcher appends two pointers to scratch memory, null unless a kernel asks for some.
             assert meta.global_scratch_size == 0 and meta.profile_scratch_size == 0, name
             path = folder / target / f"{name}.co"
             path.write_bytes(compiled.asm["hsaco"])
             subprocess.run(["llvm-strip-22", "--strip-all", path], check=True)
-            lines.append("\t".join([target, name, meta.name, str(64 * meta.num_warps), str(meta.shared), types]))
+            lines.append("\t".join([target, name, meta.name, str(lanes * meta.num_warps), str(meta.shared), types]))
     (folder / "launch.tsv").write_text("\n".join(lines) + "\n")
 
 

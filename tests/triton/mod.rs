@@ -28,7 +28,7 @@ use crate::{
     toolchain::{devices::back_end, offers},
 };
 
-const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
+const TARGETS: [&str; 5] = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"];
 
 /// One line of `launch.tsv`.
 struct Line<'a> {

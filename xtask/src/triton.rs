@@ -14,7 +14,7 @@ use crate::{Error, Result, file_error, read, root, run, target_dir, venv};
 
 const FOLDER: &str = "kernels/triton";
 /// What the build writes into its folder.
-const OUTPUTS: [&str; 4] = ["gfx90a", "gfx942", "gfx950", "launch.tsv"];
+const OUTPUTS: [&str; 6] = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "launch.tsv"];
 
 /// Compiles every kernel for every target and replaces what is committed.
 ///
