@@ -123,6 +123,20 @@ fn graphs_span_devices() {
     }
 }
 
+/// One process, one program, a code object for each of the cards.
+#[test]
+fn graphs_span_unlike_cards() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    if !is_emulated() {
+        return;
+    }
+    let build = Build::new(Compiler::Clang22, "gfx942", "3");
+    let path =
+        build.with(&["--offload-arch=gfx1100"]).compile(&toolchain, "device_graphs.hip", Output::Program);
+    let run = Program::new(&toolchain, &path, "gfx942,gfx1100").args(&["2"]).run();
+    run.expect_passed(&"gfx942 and gfx1100");
+}
+
 #[test]
 fn waits_end_on_one_core_and_on_all() {
     let Some(toolchain) = Toolchain::find() else { return };

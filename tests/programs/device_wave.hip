@@ -1,7 +1,7 @@
 // What lanes of a wavefront do together: shuffles and votes; and what all threads do to the same word: atomics.
 #include "device_test.h"
 
-constexpr unsigned WAVE = 64, BLOCK = 256, BLOCKS = 8, COUNT = BLOCK * BLOCKS;
+constexpr unsigned WAVE = warpSize, BLOCK = 256, BLOCKS = 8, COUNT = BLOCK * BLOCKS;
 
 static std::vector<int> numbers(uint64_t seed) {
   std::vector<int> values(COUNT);
@@ -19,7 +19,7 @@ __global__ void shuffles(int* out, const int* in) {
   out[7 * i + 3] = __shfl_xor(v, 17);
   out[7 * i + 4] = __shfl(v, 2, 16);
   out[7 * i + 5] = __shfl_down(v, 4, 8);
-  out[7 * i + 6] = static_cast<int>(__shfl_xor(static_cast<double>(v) * 1.5, 32) * 2);
+  out[7 * i + 6] = static_cast<int>(__shfl_xor(static_cast<double>(v) * 1.5, WAVE / 2) * 2);
 }
 DEVICE_TEST(shuffles_within_a_wavefront) {
   auto in = numbers(1);
@@ -35,7 +35,7 @@ DEVICE_TEST(shuffles_within_a_wavefront) {
     want.push_back(at(lane ^ 17));
     want.push_back(at(lane / 16 * 16 + 2));
     want.push_back(at(lane % 8 + 4 < 8 ? lane + 4 : lane));
-    want.push_back(at(lane ^ 32) * 3);
+    want.push_back(at(lane ^ WAVE / 2) * 3);
   }
   expect_equal("shuffles", out.host(), want);
 }

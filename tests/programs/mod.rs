@@ -70,7 +70,11 @@ fn passes_with_strict_caches(programs: &[&str], arguments: &[&str]) {
     if !is_emulated() {
         return;
     }
-    let builds = [Build::new(Compiler::Clang15, "gfx90a", "3"), Build::new(Compiler::Clang22, "gfx942", "3")];
+    let builds = [
+        Build::new(Compiler::Clang15, "gfx90a", "3"),
+        Build::new(Compiler::Clang22, "gfx942", "3"),
+        Build::new(Compiler::Clang22, "gfx1201", "3"),
+    ];
     for (build, program) in
         builds.iter().flat_map(|build| programs.iter().map(move |program| (build, program)))
     {
@@ -124,7 +128,12 @@ fn every_code_object_version_and_a_compressed_bundle_load() {
 #[test]
 fn a_bundle_of_several_architectures_serves_each() {
     let Some(toolchain) = Toolchain::find() else { return };
-    let build = FAST.with(&["--offload-arch=gfx942", "--offload-arch=gfx950"]);
+    let build = FAST.with(&[
+        "--offload-arch=gfx942",
+        "--offload-arch=gfx950",
+        "--offload-arch=gfx1100",
+        "--offload-arch=gfx1201",
+    ]);
     let path = build.compile(&toolchain, "graph_capture.hip", Output::Program);
     for arch in ARCHES.into_iter().filter(|arch| offers(arch)) {
         Program::new(&toolchain, &path, arch).args(&SMALL).run().expect_passed(&arch);
@@ -218,10 +227,8 @@ fn conditional_nodes_pass_on_every_architecture_and_both_ways() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/capi/include/aqlipse/hip_graph_conditional.h");
     let installed = toolchain.lib().join("../include/aqlipse/hip_graph_conditional.h");
     assert_eq!(std::fs::read(source).unwrap(), std::fs::read(installed).expect("the header is installed"));
-    for (arch, level) in [("gfx90a", "0"), ("gfx90a", "3"), ("gfx942", "3"), ("gfx950", "3")] {
-        if !offers(arch) {
-            continue;
-        }
+    let levels = [("gfx90a", "0")].into_iter().chain(ARCHES.map(|arch| (arch, "3")));
+    for (arch, level) in levels.filter(|(arch, _)| offers(arch)) {
         let build = Build::new(Compiler::Clang22, arch, level);
         let path = build.compile(&toolchain, "graph_conditional.hip", Output::Program);
         for way in ["auto", "host"] {
@@ -239,12 +246,8 @@ fn kernels_launch_graphs_on_every_architecture_and_both_ways() {
     let installed = toolchain.lib().join("../include/aqlipse/device_graph.h");
     assert_eq!(std::fs::read(source).unwrap(), std::fs::read(installed).expect("the header is installed"));
     let compilers = [(Compiler::Clang22, "gfx90a", "0"), (Compiler::Clang15, "gfx90a", "3")];
-    for (compiler, arch, level) in
-        compilers.into_iter().chain(["gfx942", "gfx950"].map(|arch| (Compiler::Clang22, arch, "3")))
-    {
-        if !offers(arch) {
-            continue;
-        }
+    let newer = ARCHES.into_iter().skip(1).map(|arch| (Compiler::Clang22, arch, "3"));
+    for (compiler, arch, level) in compilers.into_iter().chain(newer).filter(|(_, arch, _)| offers(arch)) {
         let build = Build::new(compiler, arch, level);
         let path = build.compile(&toolchain, "graph_device_launch.hip", Output::Program);
         for way in ["auto", "launcher"] {

@@ -343,10 +343,10 @@ fn host_memory_that_cannot_be_locked_is_out_of_memory() {
 fn streams_with_more_queues_than_the_device_serves_at_a_time_wait_for_each_other() {
     let test =
         "runtime::hardware::streams_with_more_queues_than_the_device_serves_at_a_time_wait_for_each_other";
-    in_child(test, &[(HARDWARE, "scarce"), ("AQLIPSE_EMULATE_CUS", "8")], || {
+    in_child(test, &[(HARDWARE, "scarce"), ("AQLIPSE_EMULATE_CUS", "16")], || {
         let log = Log::new(300);
         // Each set of units has a queue of its own.
-        let streams: Vec<_> = (1..=30).map(|mask| Stream::on_units(&device(), &[mask])).collect();
+        let streams = streams_on_units();
         for round in 0..10 {
             let mut before: Option<Event> = None;
             for (at, stream) in streams.iter().enumerate().rev() {

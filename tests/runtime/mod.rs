@@ -114,6 +114,12 @@ pub fn kernels() -> &'static Kernels {
     })
 }
 
+/// Streams on thirty unlike sets of ten compute units, which RDNA has in pairs.
+pub fn streams_on_units() -> Vec<Stream> {
+    let pairs = |set: u32| (0..5).filter(|pair| set >> pair & 1 != 0).map(|pair| 3 << (2 * pair)).sum();
+    (1..=30).map(|set| Stream::on_units(&device(), &[pairs(set)])).collect()
+}
+
 /// A launch of one work-item.
 pub fn single(kernel: &Kernel, arguments: &[&dyn Argument]) -> Launch {
     single_on(&device(), kernel, arguments)

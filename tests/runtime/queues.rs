@@ -92,8 +92,8 @@ fn a_hundred_streams_of_all_kinds_share_the_queues_of_the_device() {
 #[test]
 fn more_sets_of_units_than_there_are_queues_have_one_each() {
     let test = "runtime::queues::more_sets_of_units_than_there_are_queues_have_one_each";
-    in_child(test, &[FEW_QUEUES, ("AQLIPSE_EMULATE_CUS", "8")], || {
-        let streams: Vec<Stream> = (1..=30).map(|mask| Stream::on_units(&device(), &[mask])).collect();
+    in_child(test, &[FEW_QUEUES, ("AQLIPSE_EMULATE_CUS", "16")], || {
+        let streams = streams_on_units();
         let data: Vec<_> = streams.iter().map(|_| [(); 4].map(|()| buffer(&[1]))).collect();
         for (stream, data) in streams.iter().zip(&data) {
             let exec = fork_join(4, 2, data);

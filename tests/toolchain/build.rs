@@ -46,7 +46,7 @@ pub struct Build {
 }
 
 /// Every compiler and architecture, at the lowest and the highest level if it is not the newest.
-pub const MATRIX: [Build; 7] = [
+pub const MATRIX: [Build; 9] = [
     Build::new(Compiler::Clang15, "gfx90a", "0"),
     Build::new(Compiler::Clang15, "gfx90a", "3"),
     Build::new(Compiler::Clang22, "gfx90a", "0"),
@@ -54,10 +54,12 @@ pub const MATRIX: [Build; 7] = [
     Build::new(Compiler::Clang22, "gfx942", "0"),
     Build::new(Compiler::Clang22, "gfx942", "3"),
     Build::new(Compiler::Clang22, "gfx950", "3"),
+    Build::new(Compiler::Clang22, "gfx1100", "3"),
+    Build::new(Compiler::Clang22, "gfx1201", "3"),
 ];
 
-/// The architectures of the emulated devices.
-pub const ARCHES: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
+/// Architectures of emulated devices, of each family one at least.
+pub const ARCHES: [&str; 5] = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"];
 
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,8 +149,9 @@ impl Build {
         let libraries = match self.compiler {
             Compiler::Clang15 => PathBuf::from(BITCODE),
             Compiler::Clang22 => {
-                // Every architecture that we compile for has wavefronts of 64; clang-22 no longer says so.
-                arguments.push("-D__AMDGCN_WAVEFRONT_SIZE=64".into());
+                // clang-22 no longer says so.
+                let lanes = if self.arch.starts_with("gfx9") { 64 } else { 32 };
+                arguments.push(format!("-D__AMDGCN_WAVEFRONT_SIZE={lanes}"));
                 device_libs::directory().unwrap_or_else(|error| panic!("{error}"))
             }
         };

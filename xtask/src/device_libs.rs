@@ -20,11 +20,11 @@ type Control = (&'static str, &'static str, u32);
 
 /// The control libraries that Debian lacks: file, and what it defines.
 ///
-/// The compiler picks them by ABI version and architecture. Debian lacks those of ABI 600, of gfx942 and gfx950, and of
-/// generic targets, which have the number of the oldest architecture that they stand for. `__oclc_daz_opt` had a library
+/// The compiler picks them by ABI version and architecture. Debian lacks those of ABI 600, of gfx942 and gfx950, of RDNA 3
+/// and later, and of generic targets, which have the number of the oldest architecture that they stand for. `__oclc_daz_opt` had a library
 /// of its own, which clang-22 no longer links although the old libraries read it; so it comes with each ABI version. Zero:
 /// denormals are kept, as clang compiles for these architectures.
-const CONTROLS: [(&str, &[Control]); 10] = [
+const CONTROLS: [(&str, &[Control]); 18] = [
     ("oclc_abi_version_400", &[("__oclc_ABI_version", "i32", 400), ("__oclc_daz_opt", "i8", 0)]),
     ("oclc_abi_version_500", &[("__oclc_ABI_version", "i32", 500), ("__oclc_daz_opt", "i8", 0)]),
     ("oclc_abi_version_600", &[("__oclc_ABI_version", "i32", 600), ("__oclc_daz_opt", "i8", 0)]),
@@ -35,6 +35,14 @@ const CONTROLS: [(&str, &[Control]); 10] = [
     ("oclc_isa_version_10-3-generic", &[("__oclc_ISA_version", "i32", 10300)]),
     ("oclc_isa_version_11-generic", &[("__oclc_ISA_version", "i32", 11000)]),
     ("oclc_isa_version_12-generic", &[("__oclc_ISA_version", "i32", 12000)]),
+    ("oclc_isa_version_1100", &[("__oclc_ISA_version", "i32", 11000)]),
+    ("oclc_isa_version_1101", &[("__oclc_ISA_version", "i32", 11001)]),
+    ("oclc_isa_version_1102", &[("__oclc_ISA_version", "i32", 11002)]),
+    ("oclc_isa_version_1103", &[("__oclc_ISA_version", "i32", 11003)]),
+    ("oclc_isa_version_1150", &[("__oclc_ISA_version", "i32", 11500)]),
+    ("oclc_isa_version_1151", &[("__oclc_ISA_version", "i32", 11501)]),
+    ("oclc_isa_version_1200", &[("__oclc_ISA_version", "i32", 12000)]),
+    ("oclc_isa_version_1201", &[("__oclc_ISA_version", "i32", 12001)]),
 ];
 
 /// The folder to pass as `--rocm-device-lib-path`, made if it does not exist yet.

@@ -52,7 +52,8 @@ KERNEL wait_for_host(volatile u32 *ready, volatile u32 *go, u32 *data, u32 *seen
 }
 "#;
 
-const TARGETS: [Target; 3] = Target::GFX9;
+const TARGETS: [Target; 6] =
+    [Target::Gfx90a, Target::Gfx942, Target::Gfx950, Target::Gfx1030, Target::Gfx1100, Target::Gfx1201];
 
 /// Devices with caches, a kernel that adds one, and what it works on.
 struct Bench {
