@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use crate::{Result, cargo, packages, run};
 
-/// The environment variable that names the file with the pseudocode.
+/// The environment variable that names the folder with the pseudocode.
 pub const VARIABLE: &str = "AQLIPSE_PSEUDOCODE";
 /// The Python package that carries AMD's pseudocode, in a version whose layout the test knows.
 const PACKAGE: &str = "tinygrad==0.14.0";
-/// Where the package keeps the text.
-const TEXT: &str = "tinygrad/runtime/autogen/amd/cdna/str_pcode.py";
+/// Where the package keeps the text of each manual.
+const TEXT: &str = "tinygrad/runtime/autogen/amd";
 
-/// The file with the pseudocode, which is installed under the build folder the first time.
+/// The folder with the pseudocode, which is installed under the build folder the first time.
 ///
 /// # Errors
 /// [`crate::Error`] of the installation: without a network there is none.

@@ -140,6 +140,17 @@ impl Target {
         }
     }
 
+    /// Which of [`Row::rdna`] it has the opcodes of.
+    pub const fn rdna_column(self) -> Option<usize> {
+        match self.generation() {
+            Generation::Gfx9 => None,
+            Generation::Gfx10 => Some(0),
+            Generation::Gfx11 if Targets::GFX115.has(self) => Some(2),
+            Generation::Gfx11 => Some(1),
+            Generation::Gfx12 => Some(3),
+        }
+    }
+
     /// Whether it has what came with gfx940, as LLVM calls it: other cache bits, matrix instructions and loads to LDS.
     pub const fn is_gfx940(self) -> bool {
         matches!(self, Self::Gfx942 | Self::Gfx950)
@@ -228,12 +239,9 @@ pub const ABSENT: u16 = u16::MAX;
 impl Row {
     /// The opcode on a target that has it.
     pub const fn opcode_on(&self, target: Target) -> u16 {
-        match target.generation() {
-            Generation::Gfx9 => self.opcode,
-            Generation::Gfx10 => self.rdna[0],
-            Generation::Gfx11 if Targets::GFX115.has(target) => self.rdna[2],
-            Generation::Gfx11 => self.rdna[1],
-            Generation::Gfx12 => self.rdna[3],
+        match target.rdna_column() {
+            Some(column) => self.rdna[column],
+            None => self.opcode,
         }
     }
 

@@ -158,7 +158,7 @@ impl Wave {
     #[cold]
     fn look_at(&mut self, inst: &Inst, exec: Exec) {
         if coverage::enabled() {
-            coverage::executed(inst.row);
+            coverage::executed(self.target, inst.row);
         }
         self.follow_races(inst);
         self.follow_lanes(inst);

@@ -252,7 +252,7 @@ impl Wave {
     }
 
     /// Makes it a wave of 32 lanes, or of 64.
-    pub(crate) fn set_lanes(&mut self, lanes: u32) {
+    pub fn set_lanes(&mut self, lanes: u32) {
         (self.lanes, self.full) = if lanes == 32 { (32, u64::MAX >> 32) } else { (64, u64::MAX) };
     }
 

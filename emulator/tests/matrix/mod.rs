@@ -233,7 +233,7 @@ impl Machine {
         let words = words.as_ref();
         let inst = decode(self.wave.target, words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
         let exec = semantics(inst.row).unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
-        coverage::executed(inst.row);
+        coverage::executed(self.wave.target, inst.row);
         match exec(&mut self.wave, &inst) {
             Flow::Next => Ok(()),
             Flow::Stop => Err(self.wave.stop.take().expect("a stopped wave says why").kind),

@@ -7,9 +7,9 @@ use crate::harness::{Level, TARGETS, input, kernel, output};
 
 pub struct Case {
     /// Name of the DS form that returns nothing, if there is one.
-    ds: Option<&'static str>,
+    pub ds: Option<&'static str>,
     /// Name of the DS form that returns the old value.
-    ds_rtn: Option<&'static str>,
+    pub ds_rtn: Option<&'static str>,
     /// Name behind `global_atomic_` and the like.
     pub memory: Option<&'static str>,
     pub wide: bool,
@@ -93,6 +93,27 @@ pub const FLOAT_CASES: &[Case] = &[
     case(true, ["ds_max_f64", "ds_max_rtn_f64", "max_f64"], |m, a, _| {
         f64s(m, a, |m, a| if a > m { a } else { m })
     }),
+];
+
+/// What came with RDNA.
+pub const RDNA_CASES: &[Case] =
+    &[
+        case(false, ["ds_sub_clamp_u32", "ds_sub_clamp_rtn_u32", "csub"], |m, a, _| m.saturating_sub(a)),
+        case(false, ["ds_cond_sub_u32", "ds_cond_sub_rtn_u32", "cond_sub_u32"], |m, a, _| {
+            if m >= a { m - a } else { m }
+        }),
+    ];
+
+/// As [`FLOAT_CASES`], of RDNA, by RDNA 2's names.
+pub const RDNA_FLOAT_CASES: &[Case] = &[
+    case(false, ["", "", "fmin"], |m, a, _| f32s(m, a, |m, a| if a < m { a } else { m })),
+    case(false, ["", "", "fmax"], |m, a, _| f32s(m, a, |m, a| if a > m { a } else { m })),
+    case(false, ["", "", "fcmpswap"], |m, a, b| {
+        if f32::from_bits(m as u32) == f32::from_bits(b as u32) { a } else { m }
+    }),
+    case(true, ["", "", "fmin_x2"], |m, a, _| f64s(m, a, |m, a| if a < m { a } else { m })),
+    case(true, ["", "", "fmax_x2"], |m, a, _| f64s(m, a, |m, a| if a > m { a } else { m })),
+    case(true, ["", "", "fcmpswap_x2"], |m, a, b| if f64::from_bits(m) == f64::from_bits(b) { a } else { m }),
 ];
 
 /// Mnemonics that the tests of this module run on each target that has them.

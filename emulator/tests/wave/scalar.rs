@@ -5,17 +5,17 @@ use fastrand::Rng;
 use crate::harness::{Level, TARGETS, input, kernel, output, value};
 
 /// Result and SCC from S0, S1, the old D and the old SCC.
-type Model = fn(u64, u64, u64, bool) -> (u64, bool);
+pub type Model = fn(u64, u64, u64, bool) -> (u64, bool);
 
-struct Case {
+pub struct Case {
     /// Mnemonic; operands follow as the widths say.
-    name: &'static str,
+    pub name: &'static str,
     /// Dwords of D, S0, S1; no S1 if 0.
-    widths: [u8; 3],
-    model: Model,
+    pub widths: [u8; 3],
+    pub model: Model,
 }
 
-const fn case(name: &'static str, widths: [u8; 3], model: Model) -> Case {
+pub const fn case(name: &'static str, widths: [u8; 3], model: Model) -> Case {
     Case { name, widths, model }
 }
 
@@ -73,7 +73,7 @@ fn quads(v: u64) -> impl Iterator<Item = bool> {
     (0..16).map(move |q| v >> (4 * q) & 15 != 0)
 }
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case("s_add_u32", [1, 1, 1], |a, b, _, _| carries(a + b)),
     case("s_sub_u32", [1, 1, 1], |a, b, _, _| (a.wrapping_sub(b) & 0xffff_ffff, b > a)),
     case("s_add_i32", [1, 1, 1], |a, b, _, _| overflows(s32(a) + s32(b))),
@@ -218,10 +218,10 @@ const CASES: &[Case] = &[
 ];
 
 /// The new EXEC from S0 and the old EXEC.
-type Exec = fn(u64, u64) -> u64;
+pub type Exec = fn(u64, u64) -> u64;
 
 /// Instructions that change EXEC, and whether D is the old one or the new one.
-const EXEC_CASES: &[(&str, Exec, bool)] = &[
+pub const EXEC_CASES: &[(&str, Exec, bool)] = &[
     ("s_and_saveexec_b64", |s, e| s & e, true),
     ("s_or_saveexec_b64", |s, e| s | e, true),
     ("s_xor_saveexec_b64", |s, e| s ^ e, true),
@@ -248,7 +248,7 @@ const UNIFORM: &str = "FN u64 uniform(u64 v) {
     return low | (u64)high << 32;
 }\n";
 
-fn inputs() -> Vec<[u64; 4]> {
+pub fn inputs() -> Vec<[u64; 4]> {
     let mut random = Rng::with_seed(4);
     let edges =
         [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0xffff, u64::MAX, 1 << 63, 0x0010_0007, 0x0040_0003];
@@ -264,7 +264,7 @@ fn inputs() -> Vec<[u64; 4]> {
     rows
 }
 
-fn mask(value: u64, dwords: u8) -> u64 {
+pub fn mask(value: u64, dwords: u8) -> u64 {
     if dwords == 1 { value & 0xffff_ffff } else { value }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::float_atomic as float;
-pub use float::Denormals;
+pub use float::Edges;
 
 /// What a 32- or 64-bit atomic does; `f32` and the packed ones are 32 bits wide, `f64` 64.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ macro_rules! width {
         /// The new value of a word: `data` and `second` are the instruction's operands; [`Op::CmpSwap`] compares with
         /// `second`.
         #[inline(always)]
-        pub fn $apply(op: Op, old: $word, data: $word, second: $word, denormals: Denormals) -> $word {
+        pub fn $apply(op: Op, old: $word, data: $word, second: $word, edges: Edges) -> $word {
             match op {
                 Op::Swap => data,
                 Op::CmpSwap if old == second => data,
@@ -76,7 +76,7 @@ macro_rules! width {
                 Op::Wrap if old >= data => old - data,
                 Op::Wrap => old.wrapping_add(second),
                 Op::AddF | Op::MinF | Op::MaxF | Op::CmpSwapF | Op::PkAddF16 | Op::PkAddBf16 => {
-                    $float(op, old, data, second, denormals)
+                    $float(op, old, data, second, edges)
                 }
             }
         }
@@ -86,13 +86,7 @@ macro_rules! width {
         /// # Safety
         /// `at` is valid for reads and writes of a word and aligned to it.
         #[inline(always)]
-        pub unsafe fn $memory(
-            at: *mut $word,
-            op: Op,
-            data: $word,
-            second: $word,
-            denormals: Denormals,
-        ) -> $word {
+        pub unsafe fn $memory(at: *mut $word, op: Op, data: $word, second: $word, edges: Edges) -> $word {
             // SAFETY: the caller vouches for the address; device memory is only ever accessed through raw pointers.
             let word = unsafe { <$atomic>::from_ptr(at) };
             // ORDER: SeqCst. The device program's own fences cost nothing here, so the atomics carry the order.
@@ -111,7 +105,7 @@ macro_rules! width {
                 _ => {
                     let mut old = word.load(Ordering::SeqCst);
                     loop {
-                        let new = $apply(op, old, data, second, denormals);
+                        let new = $apply(op, old, data, second, edges);
                         match word.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::SeqCst) {
                             Ok(_) => return old,
                             Err(now) => old = now,
@@ -127,24 +121,24 @@ width!(apply64, memory64, float64, u64, i64, AtomicU64);
 
 /// The operations of floating point, which are no operations of words.
 #[inline(always)]
-fn float32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -> u32 {
+fn float32(op: Op, old: u32, data: u32, second: u32, edges: Edges) -> u32 {
     match op {
-        Op::AddF => float::add32(old, data, denormals),
-        Op::MinF | Op::MaxF => float::select32(old, data, op == Op::MaxF, denormals),
-        Op::CmpSwapF => float::compare_store32(old, data, second, denormals),
-        Op::PkAddF16 => float::pk_add_f16(old, data, denormals),
-        Op::PkAddBf16 => float::pk_add_bf16(old, data, denormals),
+        Op::AddF => float::add32(old, data, edges),
+        Op::MinF | Op::MaxF => float::select32(old, data, op == Op::MaxF, edges),
+        Op::CmpSwapF => float::compare_store32(old, data, second, edges),
+        Op::PkAddF16 => float::pk_add_f16(old, data, edges),
+        Op::PkAddBf16 => float::pk_add_bf16(old, data, edges),
         _ => old,
     }
 }
 
 /// [`float32`] for 64 bits; the packed operations do not exist and leave memory alone.
 #[inline(always)]
-fn float64(op: Op, old: u64, data: u64, second: u64, denormals: Denormals) -> u64 {
+fn float64(op: Op, old: u64, data: u64, second: u64, edges: Edges) -> u64 {
     match op {
         Op::AddF => float::add64(old, data),
-        Op::MinF | Op::MaxF => float::select64(old, data, op == Op::MaxF, denormals),
-        Op::CmpSwapF => float::compare_store64(old, data, second, denormals),
+        Op::MinF | Op::MaxF => float::select64(old, data, op == Op::MaxF, edges),
+        Op::CmpSwapF => float::compare_store64(old, data, second, edges),
         _ => old,
     }
 }

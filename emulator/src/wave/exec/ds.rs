@@ -1,13 +1,13 @@
 //! DS: LDS and lane exchange (MI200 ISA, chapter 11 and 12.12).
 
 use super::{
-    atomic::{self, Denormals, Op},
+    atomic::{self, Edges, Op},
     kind::{Kind, kind_of},
     lds,
     shape::{self, LOWER},
 };
 use crate::{
-    isa::{Flow, Inst, Operand},
+    isa::{Flow, Generation, Inst, Operand},
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
@@ -225,14 +225,14 @@ fn misaligned(w: &mut Wave, inst: &Inst, offset: u32, lane: usize, bytes: u8) ->
 fn atomic32<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let op = const { atomic::op_of(OP) };
     let offsets = offsets(w, inst, inst.imm as u32);
-    let denormals = Denormals::in_lds(w.mode);
+    let edges = Edges::in_lds(w.target, w.mode);
     let (data0, data1) = (row(inst.src[1]), row(inst.src[2]));
     for lane in shape::lanes(w.exec) {
         if !offsets[lane].is_multiple_of(4) {
             return misaligned(w, inst, offsets[lane], lane, 4);
         }
         let (data, second) = operands(op, w.row(data0)[lane], w.row(data1)[lane]);
-        let old = update32(w, offsets[lane], |old| atomic::apply32(op, old, data, second, denormals));
+        let old = update32(w, offsets[lane], |old| atomic::apply32(op, old, data, second, edges));
         if RETURN {
             w.row_mut(row(inst.dst))[lane] = old;
         }
@@ -243,14 +243,14 @@ fn atomic32<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow
 fn atomic64<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let op = const { atomic::op_of(OP) };
     let offsets = offsets(w, inst, inst.imm as u32);
-    let denormals = Denormals::in_lds(w.mode);
+    let edges = Edges::in_lds(w.target, w.mode);
     let (data0, data1) = (row(inst.src[1]), row(inst.src[2]));
     for lane in shape::lanes(w.exec) {
         if !offsets[lane].is_multiple_of(8) {
             return misaligned(w, inst, offsets[lane], lane, 8);
         }
         let (data, second) = operands(op, wide(w, data0, lane), wide(w, data1, lane));
-        let old = update64(w, offsets[lane], |old| atomic::apply64(op, old, data, second, denormals));
+        let old = update64(w, offsets[lane], |old| atomic::apply64(op, old, data, second, edges));
         if RETURN {
             let dst = row(inst.dst);
             w.row_mut(dst)[lane] = old as u32;
@@ -352,10 +352,22 @@ pub fn ds_consume(w: &mut Wave, inst: &Inst) -> Flow {
     count::<true>(w, inst)
 }
 
+/// Lanes among which one names another: all of the wave, but on RDNA 2 and 3 those of its own half, of which RDNA 3's
+/// pseudocode says that lanes count modulo 32, and LLVM that no more is within reach (`supportsWaveWideBPermute`).
+fn within_reach(w: &Wave) -> usize {
+    if matches!(w.target.generation(), Generation::Gfx10 | Generation::Gfx11) { 32 } else { w.lanes }
+}
+
+/// The lane that `lane` names by a number of which the low bits count.
+#[inline(always)]
+fn named(lane: usize, number: u32, reach: usize) -> usize {
+    lane & !(reach - 1) & 63 | number as usize & (reach - 1) & 63
+}
+
 multiversion! {
     /// Lane n gets the data of the lane that its address names; a dead lane gives 0.
     pub fn ds_bpermute_b32(w, inst) {
-        let (exec, lanes) = (w.exec, w.lanes);
+        let (exec, lanes, reach) = (w.exec, w.lanes, within_reach(w));
         let mut data = *w.row(row(inst.src[1]));
         if !w.all_live() {
             let masks = shape::masks(exec);
@@ -366,7 +378,7 @@ multiversion! {
         let offsets = offsets(w, inst, inst.imm as u32);
         let dst = w.row_mut(row(inst.dst));
         for lane in 0..lanes {
-            let value = data[(offsets[lane] >> 2) as usize & (lanes - 1) & 63];
+            let value = data[named(lane, offsets[lane] >> 2, reach)];
             if exec >> lane & 1 == 1 {
                 dst[lane] = value;
             }
@@ -406,9 +418,9 @@ pub fn lds_direct_load(w: &mut Wave, inst: &Inst) -> Flow {
 pub fn ds_permute_b32(w: &mut Wave, inst: &Inst) -> Flow {
     let offsets = offsets(w, inst, inst.imm as u32);
     let data = *w.row(row(inst.src[1]));
-    let mut result = [0; 64];
+    let (mut result, reach) = ([0; 64], within_reach(w));
     for lane in shape::lanes(w.exec) {
-        result[(offsets[lane] >> 2) as usize & (w.lanes - 1) & 63] = data[lane];
+        result[named(lane, offsets[lane] >> 2, reach)] = data[lane];
     }
     for lane in shape::lanes(w.exec) {
         w.row_mut(row(inst.dst))[lane] = result[lane];

@@ -2,7 +2,7 @@
 
 use super::{
     access::fence_for,
-    atomic::{self, Denormals, Op},
+    atomic::{self, Edges, Op},
     kind::{Kind, kind_of},
     lds,
     scratch::{self, Offsets},
@@ -465,13 +465,13 @@ fn atomic_lane<const OP: u8, const WIDE: bool, const FLAT: bool>(
         Segment::Scratch if WIDE => return scratch_wide(w, inst, op, address as u32, lane),
         Segment::Scratch => scratch::dword_at(w, address as u32, lane)?,
     };
-    let denormals = match segment {
-        Segment::Lds => Denormals::in_lds(w.mode),
-        _ => Denormals::in_memory(w.target),
+    let edges = match segment {
+        Segment::Lds => Edges::in_lds(w.target, w.mode),
+        _ => Edges::in_memory(w.target),
     };
     // SAFETY: `at` is writable and aligned: global memory by the check, LDS and scratch by their bounds, both of
     // whose backings are aligned to more than 8.
-    let operate = |w: &mut Wave, at| unsafe { atomic_at::<WIDE>(w, inst, op, at, lane, denormals) };
+    let operate = |w: &mut Wave, at| unsafe { atomic_at::<WIDE>(w, inst, op, at, lane, edges) };
     match segment {
         Segment::Memory => w.at_device(at, bytes, operate),
         Segment::Lds | Segment::Scratch => operate(w, at),
@@ -490,14 +490,14 @@ pub unsafe fn atomic_at<const WIDE: bool>(
     op: Op,
     at: *mut u8,
     lane: usize,
-    denormals: Denormals,
+    edges: Edges,
 ) {
     let (data, dst) = (row(inst.src[1]), row(inst.dst));
     let returns = inst.memory.has(Memory::RETURNS);
     if WIDE {
         let pair = |w: &Wave, r: usize| u64::from(w.row(r)[lane]) | u64::from(w.row(r + 1)[lane]) << 32;
         // SAFETY: as the caller says.
-        let old = unsafe { atomic::memory64(at.cast(), op, pair(w, data), pair(w, data + 2), denormals) };
+        let old = unsafe { atomic::memory64(at.cast(), op, pair(w, data), pair(w, data + 2), edges) };
         if returns {
             w.row_mut(dst)[lane] = old as u32;
             w.row_mut(dst + 1)[lane] = (old >> 32) as u32;
@@ -505,7 +505,7 @@ pub unsafe fn atomic_at<const WIDE: bool>(
     } else {
         let (value, second) = (w.row(data)[lane], w.row(data + 1)[lane]);
         // SAFETY: as the caller says.
-        let old = unsafe { atomic::memory32(at.cast(), op, value, second, denormals) };
+        let old = unsafe { atomic::memory32(at.cast(), op, value, second, edges) };
         if returns {
             w.row_mut(dst)[lane] = old;
         }
@@ -522,7 +522,7 @@ fn scratch_wide(w: &mut Wave, inst: &Inst, op: Op, offset: u32, lane: usize) -> 
     let (value, second) = (pair(data), pair(data + 2));
     // SAFETY: both dwords lie in the wave's scratch, which nobody else touches.
     let old = unsafe { u64::from(low.read()) | u64::from(high.read()) << 32 };
-    let new = atomic::apply64(op, old, value, second, Denormals::in_memory(w.target));
+    let new = atomic::apply64(op, old, value, second, Edges::in_memory(w.target));
     // SAFETY: as above.
     unsafe {
         low.write(new as u32);

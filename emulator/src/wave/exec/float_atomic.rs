@@ -3,25 +3,35 @@
 //! Where both inputs are NaN the manual takes "the first input"; here that is what memory holds.
 
 use super::float16;
-use crate::{isa::Target, wave::Mode};
+use crate::{
+    isa::{Generation, Target},
+    wave::Mode,
+};
 
-/// Which denormals an operation keeps: MODE's two-bit fields, bit 0 for inputs, bit 1 for results.
+/// What an operation makes of numbers that are none or hardly any.
 #[derive(Clone, Copy)]
-pub struct Denormals {
+pub struct Edges {
+    /// Which denormals it keeps: MODE's two-bit fields, bit 0 for inputs, bit 1 for results.
     single: u32,
     /// Also of halves.
     double: u32,
+    /// Whether minimum and maximum return a signalling NaN: not on RDNA 4, where a number always wins.
+    signals: bool,
 }
 
-impl Denormals {
+impl Edges {
+    fn new(target: Target, single: u32, double: u32) -> Self {
+        Self { single, double, signals: target.generation() != Generation::Gfx12 }
+    }
+
     /// Of an atomic that LDS performs: MODE says.
-    pub fn in_lds(mode: Mode) -> Self {
-        Self { single: mode.denorm32(), double: mode.denorm64() }
+    pub fn in_lds(target: Target, mode: Mode) -> Self {
+        Self::new(target, mode.denorm32(), mode.denorm64())
     }
 
     /// Of an atomic that the L2 cache performs: gfx90a flushes in single-precision additions.
     pub fn in_memory(target: Target) -> Self {
-        Self { single: if target == Target::Gfx90a { 0 } else { 3 }, double: 3 }
+        Self::new(target, if target == Target::Gfx90a { 0 } else { 3 }, 3)
     }
 }
 
@@ -59,13 +69,14 @@ impl Format {
         if value & self.sign != 0 { self.magnitude(!value) } else { value | self.sign }
     }
 
-    /// The smaller or, if `max`, the larger of two; a signalling NaN wins, a quiet one loses. Flushing
-    /// concerns the comparison only.
-    fn select(&self, old: u64, data: u64, max: bool, keep: bool) -> u64 {
-        if self.is_signalling(old) || self.is_nan(data) && self.is_nan(old) && !self.is_signalling(data) {
+    /// The smaller or, if `max`, the larger of two; a signalling NaN wins where there are `signals`, a quiet one loses.
+    /// Flushing concerns the comparison only.
+    fn select(&self, old: u64, data: u64, max: bool, keep: bool, signals: bool) -> u64 {
+        let wins = |x: u64| signals && self.is_signalling(x);
+        if wins(old) || self.is_nan(data) && self.is_nan(old) && !wins(data) {
             return old | self.quiet;
         }
-        if self.is_signalling(data) {
+        if wins(data) {
             return data | self.quiet;
         }
         if self.is_nan(old) {
@@ -102,8 +113,8 @@ impl Format {
 }
 
 /// The sum of two singles, rounded to nearest even.
-pub fn add32(old: u32, data: u32, denormals: Denormals) -> u32 {
-    let (inputs, result) = (denormals.single & 1 != 0, denormals.single & 2 != 0);
+pub fn add32(old: u32, data: u32, edges: Edges) -> u32 {
+    let (inputs, result) = (edges.single & 1 != 0, edges.single & 2 != 0);
     let [a, b] = [old, data].map(|v| SINGLE.flush(v.into(), inputs));
     // CAST: singles stay within 32 bits.
     let add = |a, b| (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into();
@@ -116,33 +127,33 @@ pub fn add64(old: u64, data: u64) -> u64 {
 }
 
 /// The smaller or, if `max`, the larger single.
-pub fn select32(old: u32, data: u32, max: bool, denormals: Denormals) -> u32 {
+pub fn select32(old: u32, data: u32, max: bool, edges: Edges) -> u32 {
     // CAST: singles stay within 32 bits.
-    SINGLE.select(old.into(), data.into(), max, denormals.single & 1 != 0) as u32
+    SINGLE.select(old.into(), data.into(), max, edges.single & 1 != 0, edges.signals) as u32
 }
 
 /// The smaller or, if `max`, the larger double.
-pub fn select64(old: u64, data: u64, max: bool, denormals: Denormals) -> u64 {
-    DOUBLE.select(old, data, max, denormals.double & 1 != 0)
+pub fn select64(old: u64, data: u64, max: bool, edges: Edges) -> u64 {
+    DOUBLE.select(old, data, max, edges.double & 1 != 0, edges.signals)
 }
 
 /// Compare-and-store of singles.
-pub fn compare_store32(old: u32, data: u32, comparand: u32, denormals: Denormals) -> u32 {
+pub fn compare_store32(old: u32, data: u32, comparand: u32, edges: Edges) -> u32 {
     // CAST: singles stay within 32 bits.
-    SINGLE.compare_store(old.into(), data.into(), comparand.into(), denormals.single & 1 != 0) as u32
+    SINGLE.compare_store(old.into(), data.into(), comparand.into(), edges.single & 1 != 0) as u32
 }
 
 /// Compare-and-store of doubles.
-pub fn compare_store64(old: u64, data: u64, comparand: u64, denormals: Denormals) -> u64 {
-    DOUBLE.compare_store(old, data, comparand, denormals.double & 1 != 0)
+pub fn compare_store64(old: u64, data: u64, comparand: u64, edges: Edges) -> u64 {
+    DOUBLE.compare_store(old, data, comparand, edges.double & 1 != 0)
 }
 
 /// The sums of two pairs of halves.
-pub fn pk_add_f16(old: u32, data: u32, denormals: Denormals) -> u32 {
-    float16::pk_add_f16(old, data, denormals.double)
+pub fn pk_add_f16(old: u32, data: u32, edges: Edges) -> u32 {
+    float16::pk_add_f16(old, data, edges.double)
 }
 
 /// The sums of two pairs of bfloat16.
-pub fn pk_add_bf16(old: u32, data: u32, denormals: Denormals) -> u32 {
-    float16::pk_add_bf16(old, data, denormals.double)
+pub fn pk_add_bf16(old: u32, data: u32, edges: Edges) -> u32 {
+    float16::pk_add_bf16(old, data, edges.double)
 }

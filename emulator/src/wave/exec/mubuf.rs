@@ -2,7 +2,7 @@
 
 use super::{
     access::{Access, fence_for},
-    atomic::{self, Denormals, Op},
+    atomic::{self, Edges, Op},
     flat,
     kind::{self, Kind, kind_of},
     lds,
@@ -194,7 +194,7 @@ fn atomic<const OP: u8, const WIDE: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let bytes = if WIDE { 8u32 } else { 4 };
     let data = row(inst.dst);
     let returns = inst.memory.has(Memory::RETURNS);
-    let denormals = Denormals::in_memory(w.target);
+    let edges = Edges::in_memory(w.target);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let place = access.lane(w, lane);
         let mut old = 0;
@@ -210,9 +210,9 @@ fn atomic<const OP: u8, const WIDE: bool>(w: &mut Wave, inst: &Inst) -> Flow {
                 // SAFETY: checked to be writable and aligned.
                 unsafe {
                     if WIDE {
-                        atomic::memory64(at.cast(), op, pair(data), pair(data + 2), denormals)
+                        atomic::memory64(at.cast(), op, pair(data), pair(data + 2), edges)
                     } else {
-                        u64::from(atomic::memory32(at.cast(), op, word(data), word(data + 1), denormals))
+                        u64::from(atomic::memory32(at.cast(), op, word(data), word(data + 1), edges))
                     }
                 }
             });

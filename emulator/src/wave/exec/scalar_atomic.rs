@@ -1,7 +1,7 @@
 //! SMEM atomics: on one dword or qword, by the scalar unit (CDNA3 ISA, 8.2.2).
 
 use super::{
-    atomic::{self, Denormals, Op},
+    atomic::{self, Edges, Op},
     smem,
 };
 use crate::{
@@ -27,15 +27,15 @@ fn atomic<const OP: u8, const WIDE: bool, const BUFFER: bool>(w: &mut Wave, inst
             return w.fault(inst, kind);
         }
         let register = |n: u16| Operand(inst.dst.0 + n);
-        let denormals = Denormals::in_memory(w.target);
+        let edges = Edges::in_memory(w.target);
         // SAFETY: checked to be writable and aligned.
         old = w.at_device(address as *mut u8, bytes, |w, at| unsafe {
             if WIDE {
                 let (data, comparand) = (w.scalar64(inst.dst, inst), w.scalar64(register(2), inst));
-                atomic::memory64(at.cast(), op, data, comparand, denormals)
+                atomic::memory64(at.cast(), op, data, comparand, edges)
             } else {
                 let (data, comparand) = (w.scalar(inst.dst, inst), w.scalar(register(1), inst));
-                atomic::memory32(at.cast(), op, data, comparand, denormals).into()
+                atomic::memory32(at.cast(), op, data, comparand, edges).into()
             }
         });
     }

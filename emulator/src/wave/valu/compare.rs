@@ -12,7 +12,7 @@ use super::{
     soft::Float,
 };
 use crate::{
-    isa::{Flow, Inst},
+    isa::{Flow, Inst, Ty},
     wave::Wave,
 };
 
@@ -110,8 +110,13 @@ fn classify<T: Lane + Float>(wave: &mut Wave, inst: &Inst) -> Flow {
     map::compare::<Each, T, u32>(wave, inst, inst.row.compares_into_exec(), in_class)
 }
 
+/// From RDNA 3 on the mask, too, is half a register.
 pub(crate) fn v_cmp_class_f16(wave: &mut Wave, inst: &Inst) -> Flow {
-    classify::<F16>(wave, inst)
+    if inst.row.shape.src[1] == Ty::B32 {
+        return classify::<F16>(wave, inst);
+    }
+    let exec = inst.row.compares_into_exec();
+    map::compare::<Baseline, F16, u16>(wave, inst, exec, |x, mask| in_class(x, mask.into()))
 }
 
 pub(crate) fn v_cmp_class_f32(wave: &mut Wave, inst: &Inst) -> Flow {

@@ -41,8 +41,17 @@ unsafe fn sources(wave: &mut Wave, inst: &Inst, operands: Operands) -> [*const u
     let third = if operands.accumulates {
         // Where the destination is none, nothing is written, so that it does not matter what is read.
         let row = row_of(inst.dst, operands.kinds[2].rows()).unwrap_or(0);
-        // SAFETY: the destination's last row is less than 512.
-        unsafe { file.add(row) }.cast()
+        // SAFETY: the destination's last row is less than 512, and the rooms are as above.
+        unsafe {
+            let (row, room) = (file.add(row), rooms.add(4));
+            if operands.kinds[2].is_half() && inst.mods.op_sel & 8 != 0 {
+                // The half that is written.
+                rows::extract(room, row, 0, 16, false);
+                room.cast_const().cast()
+            } else {
+                row.cast()
+            }
+        }
     } else if operands.count > 2 {
         source(2)
     } else {

@@ -21,25 +21,27 @@ use crate::{
 accumulating! {
     F16: v_fmac_f16(a: F16, b: F16, c: F16) { a.fma(b, c) }, exact |e| { soft::fma(e, a, b, c) };
     f32: v_fmac_dx9_zero_f32(a: f32, b: f32, c: f32) { fma_dx9(a, b, c) },
-        exact |e| { if zeroes(e, a, b) { c } else { soft::fma(e, a, b, c) } };
+        exact |e| { fma_dx9_in(e, a, b, c) };
 }
 
 floats! {
     once;
     f32: v_fma_dx9_zero_f32(a: f32, b: f32, c: f32) -> f32 { fma_dx9(a, b, c) },
-        exact |e| { if zeroes(e, a, b) { c } else { soft::fma(e, a, b, c) } };
+        exact |e| { fma_dx9_in(e, a, b, c) };
     f32: v_mullit_f32(a: f32, b: f32, c: f32) -> f32 { if is_unlit(b, c) { f32::MIN } else { a * b } },
-        exact |e| { if is_unlit(b, c) { f32::MIN } else { soft::mul(e, a, b) } };
+        exact |e| { if is_unlit(b, c.flush_if(e.flush_in)) { f32::MIN } else { soft::mul(e, a, b) } };
 }
 
-/// Zero times anything is zero (DX9).
+/// Zero times anything is +0 (DX9), to which the addend is still added, as LLVM folds it.
 #[inline(always)]
 fn fma_dx9(a: f32, b: f32, c: f32) -> f32 {
-    if a == 0.0 || b == 0.0 { c } else { a.mul_add(b, c) }
+    if a == 0.0 || b == 0.0 { 0.0 + c } else { a.mul_add(b, c) }
 }
 
-fn zeroes(env: Env, a: f32, b: f32) -> bool {
-    a.flush_if(env.flush_in) == 0.0 || b.flush_if(env.flush_in) == 0.0
+/// [`fma_dx9`] as MODE says.
+fn fma_dx9_in(env: Env, a: f32, b: f32, c: f32) -> f32 {
+    let is_zero = |x: f32| x.flush_if(env.flush_in) == 0.0;
+    if is_zero(a) || is_zero(b) { soft::add(env, 0.0, c) } else { soft::fma(env, a, b, c) }
 }
 
 #[inline(always)]
@@ -130,6 +132,8 @@ lanes! {
     v_and_b16(a: u16, b: u16) -> u16 { a & b };
     v_or_b16(a: u16, b: u16) -> u16 { a | b };
     v_xor_b16(a: u16, b: u16) -> u16 { a ^ b };
+    align_bits(a: u32, b: u32, c: u16) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32 };
+    align_bytes(a: u32, b: u32, c: u16) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32 };
     v_cvt_i32_i16(a: i16) -> i32 { a.into() };
     v_cvt_u32_u16(a: u16) -> u32 { a.into() };
     v_cvt_pk_i16_f32(a: f32, b: f32) -> u32 { pack(a as i16 as u16, b as i16 as u16) };
@@ -193,7 +197,7 @@ fn dot2_half<T: Lane>(wave: &mut Wave, inst: &Inst, fma: impl Fn(u16, u16, u16) 
     if inst.mods.neg | inst.mods.abs != 0 {
         return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
     }
-    let [a, b, _] = operands(wave, inst, Kind::B32, false);
+    let [a, b, _] = operands(wave, inst, T::KIND, false);
     let c = prepared(wave, inst, 2, T::KIND);
     let value = std::array::from_fn(|lane| {
         let part = |word: u32, shift: u32| (word >> shift) as u16;

@@ -1,8 +1,8 @@
 //! Instructions with 16-bit and 32-bit operands: op_sel can name a half of the 32-bit ones, which no manual defines.
 
-use super::{bits, convert, integer};
+use super::{bits, convert, integer, rdna};
 use crate::{
-    isa::{Flow, Inst},
+    isa::{Flow, Inst, Ty},
     wave::{FaultKind, Wave},
 };
 
@@ -22,9 +22,23 @@ macro_rules! selections {
     )*};
 }
 
+/// RDNA's shift is half a register, which op_sel names.
+pub(crate) fn v_alignbit_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    match inst.row.shape.src[2] {
+        Ty::I16 => selecting(wave, inst, 4, rdna::align_bits),
+        _ => selecting(wave, inst, 0, bits::v_alignbit_b32),
+    }
+}
+
+/// See [`v_alignbit_b32`].
+pub(crate) fn v_alignbyte_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    match inst.row.shape.src[2] {
+        Ty::I16 => selecting(wave, inst, 4, rdna::align_bytes),
+        _ => selecting(wave, inst, 0, bits::v_alignbyte_b32),
+    }
+}
+
 selections! {
-    v_alignbit_b32: bits, 0;
-    v_alignbyte_b32: bits, 0;
     v_pack_b32_f16: bits, 3;
     v_cvt_pknorm_i16_f16: convert, 3;
     v_cvt_pknorm_u16_f16: convert, 3;

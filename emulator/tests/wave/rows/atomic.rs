@@ -1,13 +1,13 @@
 //! Atomics by scalar and buffer instructions, with the models of the module `rmw`; floats at their edges.
 
 use emulator::{
-    isa::{Family, Target},
+    isa::{Family, Generation, Target},
     wave::Apertures,
 };
 use fastrand::Rng;
 
 use super::{
-    super::rmw,
+    super::rmw::{self, Case},
     bench::{BUFFER_GLC, Bench, GLC, OFF, OFFEN, SMEM_IMM, ZERO, row},
     is_gfx90a, on_each_target,
 };
@@ -15,6 +15,7 @@ use super::{
 on_each_target! {
     flat_atomics_reach_lds_and_private_stacks: windows;
     scalar_and_buffer_atomics_agree_with_the_model: every_memory_atomic;
+    global_and_lds_atomics_agree_with_the_model: every_vector_atomic;
     floats_are_added_and_compared_as_the_manual_says: every_float_atomic;
 }
 
@@ -44,8 +45,87 @@ fn get(b: &Bench, at: usize) -> u64 {
     u64::from(b.memory.dword(at)) | u64::from(b.memory.dword(at + 4)) << 32
 }
 
+fn cases() -> impl Iterator<Item = &'static Case> {
+    let of_gfx9 = rmw::CASES.iter().chain(rmw::FLOAT_CASES);
+    of_gfx9.chain(rmw::RDNA_CASES).chain(rmw::RDNA_FLOAT_CASES)
+}
+
+fn is_float(case: &Case) -> bool {
+    case.memory.or(case.ds).is_some_and(|name| name.contains("_f") || name.starts_with('f'))
+}
+
+/// A row per lane, in memory and in LDS.
+pub fn every_vector_atomic(target: Target) {
+    for case in cases() {
+        let mask = if case.wide { u64::MAX } else { 0xffff_ffff };
+        let rows = if is_float(case) { numbers(case.wide) } else { inputs(case.wide) };
+        let of = |family: &str| case.memory.map(|name| format!("{family}_atomic_{name}"));
+        let named = |name: Option<&str>| name.map(str::to_owned);
+        let forms = [
+            (Family::Global, of("global"), false),
+            (Family::Global, of("global"), true),
+            (Family::Flat, of("flat"), false),
+            (Family::Flat, of("flat"), true),
+            (Family::Ds, named(case.ds), false),
+            (Family::Ds, named(case.ds_rtn), true),
+        ];
+        for (family, name, returns) in forms {
+            let Some(name) = name.filter(|name| row(target, family, name).is_some()) else { continue };
+            let mut b = Bench::new(target);
+            let base = b.memory.address();
+            let in_lds = family == Family::Ds;
+            for (lane, row) in rows.iter().enumerate() {
+                let area = if in_lds { &mut b.lds } else { &mut b.memory };
+                area.bytes_mut()[8 * lane..8 * lane + 8].copy_from_slice(&row[0].to_le_bytes());
+            }
+            b.set_wide(2, |lane| if in_lds { 0 } else { base } + 8 * lane as u64);
+            let of_row = |n: usize| {
+                let rows = &rows;
+                move |lane: usize| rows.get(lane).map_or(0, |row| row[n])
+            };
+            b.set_wide(DATA, of_row(1));
+            // Behind the data in memory instructions, in registers of its own in those of LDS.
+            let second = if in_lds { 20 } else { DATA + if case.wide { 2 } else { 1 } };
+            b.set_wide(second, of_row(2));
+            b.fill(24..26);
+            let before = b.quad(24, 0);
+            b.wave.exec = u64::MAX >> (64 - rows.len());
+            let words = if in_lds {
+                let two = ["mskor", "wrap", "cmpst"].iter().any(|part| name.contains(part));
+                let mut registers = [DATA as u32, if two { 20 } else { 0 }];
+                // From RDNA 3 on the comparand stands last here, too.
+                if name.contains("cmpst") && target.generation() > Generation::Gfx10 {
+                    registers.reverse();
+                }
+                b.ds(&name, [if returns { 24 } else { 0 }, registers[1], registers[0], 2], 0).to_vec()
+            } else {
+                b.flat(
+                    &name,
+                    if returns { GLC } else { 0 },
+                    [if returns { 24 } else { 0 }, OFF, DATA as u32, 2],
+                    0,
+                )
+            };
+            b.end(&words);
+            for (lane, row) in rows.iter().enumerate() {
+                let area = if in_lds { &b.lds } else { &b.memory };
+                let word = |i: usize| u64::from(area.dword(8 * lane + 4 * i));
+                let got = word(0) | word(1) << 32;
+                let what = format!("{target:?} {name} {returns} {row:x?}");
+                assert_eq!(got & mask, (case.model)(row[0], row[1], row[2]) & mask, "{what}");
+                let old = u64::from(b.v(24)[lane]) | u64::from(b.v(25)[lane]) << 32;
+                if returns {
+                    assert_eq!(old & mask, row[0] & mask, "{what}");
+                } else if lane == 0 {
+                    assert_eq!(b.quad(24, 0), before, "{what}");
+                }
+            }
+        }
+    }
+}
+
 pub fn every_memory_atomic(target: Target) {
-    for case in rmw::CASES.iter().chain(rmw::FLOAT_CASES) {
+    for case in cases() {
         let Some(name) = case.memory else { continue };
         let mask = if case.wide { u64::MAX } else { 0xffff_ffff };
         // The data registers: the value, and for a comparison what memory is compared with.
@@ -53,9 +133,9 @@ pub fn every_memory_atomic(target: Target) {
             true => [split(data), split(comparand)].concat(),
             false => vec![data as u32, comparand as u32],
         };
-        let float = name.contains("_f");
+        let float = is_float(case);
         let rows = if float { numbers(case.wide) } else { inputs(case.wide) };
-        for family in ["s", "s_buffer"].into_iter().filter(|_| !float) {
+        for family in ["s", "s_buffer"].into_iter().filter(|_| !float && !target.is_rdna()) {
             let mut b = Bench::new(target);
             let base = b.memory.address();
             b.set_pair(BASE, base);
@@ -70,6 +150,9 @@ pub fn every_memory_atomic(target: Target) {
                 assert_eq!(get(&b, 64), (case.model)(row[0], row[1], row[2]) & mask, "{name} {row:x?}");
                 assert_eq!(b.pair(DATA) & mask, want, "{name} {row:x?}");
             }
+        }
+        if row(target, Family::Mubuf, &format!("buffer_atomic_{name}")).is_none() {
+            continue;
         }
         // A row per lane.
         for glc in [0, BUFFER_GLC] {
@@ -222,12 +305,39 @@ const PK_ADD_BF16: Edges = &[
     [0x0001_7f7f, 0x0002_7f7f, 0x0003_7f80],
 ];
 
+fn is_signalling(bits: u64, wide: bool) -> bool {
+    let (infinity, quiet) = if wide { (0x7ff0 << 48, 1 << 51) } else { (0x7f80_0000, 1 << 22) };
+    let magnitude = bits & if wide { u64::MAX >> 1 } else { 0x7fff_ffff };
+    magnitude > infinity && magnitude & quiet == 0
+}
+
 /// Runs a DS, flat, global or buffer atomic on a row per lane; `name` with its data first.
 fn check(target: Target, name: &str, wide: bool, mode: u32, edges: Edges) {
+    let family = match name.split('_').next() {
+        Some("ds") => Family::Ds,
+        Some("flat") => Family::Flat,
+        Some("global") => Family::Global,
+        _ => Family::Mubuf,
+    };
+    if row(target, family, name).is_none() {
+        return;
+    }
+    // On RDNA 4 a number wins over a NaN that signals.
+    let edges: Vec<_> = edges
+        .iter()
+        .map(|[memory, data, result]| match is_signalling(*memory, wide) || is_signalling(*data, wide) {
+            true if target.generation() == Generation::Gfx12
+                && (name.contains("min") || name.contains("max")) =>
+            {
+                [*memory, *data, if is_signalling(*memory, wide) { *data } else { *memory }]
+            }
+            _ => [*memory, *data, *result],
+        })
+        .collect();
     let compare = name.contains("cmpst");
     for returns in [false, true] {
         let mut b = Bench::new(target);
-        b.wave.mode = emulator::wave::Mode(mode);
+        b.wave.mode = emulator::wave::Mode::of(target, mode);
         b.wave.exec = u64::MAX >> (64 - edges.len());
         let base = b.memory.address();
         let lds = name.starts_with("ds_");
@@ -253,7 +363,13 @@ fn check(target: Target, name: &str, wide: bool, mode: u32, edges: Edges) {
             } else {
                 name.to_owned()
             };
-            b.ds(&name, [if returns { 16 } else { 0 }, if compare { 12 } else { 0 }, 8, 2], 0)
+            let [first, second] = match compare {
+                // From RDNA 3 on the comparand stands last.
+                true if target.generation() > Generation::Gfx10 => [12, 8],
+                true => [8, 12],
+                false => [8, 0],
+            };
+            b.ds(&name, [if returns { 16 } else { 0 }, second, first, 2], 0).to_vec()
         } else if name.starts_with("buffer_") {
             b.set_pair(BASE, base);
             (b.wave.sgpr[BASE + 2], b.wave.sgpr[BASE + 3]) = (0x1000, 4 << 15);
@@ -320,20 +436,16 @@ pub fn every_float_atomic(target: Target) {
         }
         let memory = |name: &str, wide, edges| {
             for family in ["flat", "global", "buffer"] {
-                let full = format!("{family}_atomic_{name}");
-                let table = match family {
-                    "flat" => Family::Flat,
-                    "global" => Family::Global,
-                    _ => Family::Mubuf,
-                };
-                if row(target, table, &full).is_some() {
-                    check(target, &full, wide, mode, edges);
-                }
+                check(target, &format!("{family}_atomic_{name}"), wide, mode, edges);
             }
         };
         // Those of the L2 cache do not look at MODE: gfx90a flushes singles.
         memory("add_f32", false, ADD_F32);
         memory("add_f32", false, ADD_F32_DENORMAL[usize::from(is_gfx90a(target))]);
+        memory("fmin", false, MIN_F32);
+        memory("fmax", false, MAX_F32);
+        memory("fmin_x2", true, MIN_F64);
+        memory("fmax_x2", true, MAX_F64);
         memory("add_f64", true, ADD_F64);
         memory("min_f64", true, MIN_F64);
         memory("max_f64", true, MAX_F64);

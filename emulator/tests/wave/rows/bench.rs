@@ -7,11 +7,13 @@ use std::{
 };
 
 use emulator::{
-    isa::{Family, Row, Target, decode, table},
+    isa::{Family, Generation, Row, Target, decode, table},
     memory::{Allocation, Grain, Map},
     wave::{Apertures, Exit, FaultKind, Host, Mode, Surroundings, Wave, WaveSync, code::Code},
 };
 use fastrand::Rng;
+
+use super::names;
 
 /// MODE of compiled kernels: nearest even, all denormals, DX10 clamp, IEEE.
 pub const MODE: u32 = 0x3f0;
@@ -20,7 +22,14 @@ pub const LDS_BYTES: usize = 8 * 1024;
 /// Per lane.
 pub const SCRATCH_BYTES: usize = 512;
 const CODE_DWORDS: usize = 64;
-const S_ENDPGM: u32 = 0xbf81_0000;
+
+/// The instruction on a target.
+const fn s_endpgm(target: Target) -> u32 {
+    match target.generation() {
+        Generation::Gfx9 | Generation::Gfx10 => 0xbf81_0000,
+        _ => 0xbfb0_0000,
+    }
+}
 
 thread_local! {
     static EXECUTED: RefCell<BTreeSet<(u8, Family, &'static str)>> = const { RefCell::new(BTreeSet::new()) };
@@ -109,12 +118,12 @@ impl Bench {
         let apertures = Apertures::default();
         let mut wave = Wave::new(target, Surroundings { map, apertures, host: host.clone() });
         wave.exec = u64::MAX;
-        wave.mode = Mode(MODE);
+        wave.mode = Mode::of(target, MODE);
         wave.lds = lds.bytes_mut().as_mut_ptr();
         wave.lds_size = LDS_BYTES as u32;
         wave.scratch = scratch.address();
         wave.scratch_stride = 64 * SCRATCH_BYTES as u32;
-        Self { wave, target, memory, lds, scratch, host, code: Box::new([S_ENDPGM; CODE_DWORDS]) }
+        Self { wave, target, memory, lds, scratch, host, code: Box::new([s_endpgm(target); CODE_DWORDS]) }
     }
 
     /// Where the next program will stand.
@@ -127,7 +136,7 @@ impl Bench {
     pub fn run(&mut self, words: &[u32]) -> Exit {
         let inst = decode(self.target, words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
         EXECUTED.with_borrow_mut(|set| set.insert((self.target as u8, inst.row.family, inst.row.name)));
-        self.code.fill(S_ENDPGM);
+        self.code.fill(s_endpgm(self.target));
         self.code[..words.len()].copy_from_slice(words);
         self.wave.pc = self.base();
         self.resume()
@@ -196,8 +205,12 @@ impl Bench {
     fn op(&self, family: Family, name: &str) -> u32 {
         row(self.target, family, name)
             .unwrap_or_else(|| panic!("{:?} has no {name}", self.target))
-            .opcode
+            .opcode_on(self.target)
             .into()
+    }
+
+    fn generation(&self) -> Generation {
+        self.target.generation()
     }
 
     pub fn sop2(&self, name: &str, dst: u32, s0: u32, s1: u32) -> u32 {
@@ -220,36 +233,97 @@ impl Bench {
         0xbf80_0000 | self.op(Family::Sopp, name) << 16 | imm & 0xffff
     }
 
-    /// `flags`: bits of the first word, such as [`SMEM_IMM`].
+    /// `flags`: bits of GFX9's first word, such as [`SMEM_IMM`].
     pub fn smem(&self, name: &str, data: u32, base: u32, flags: u32, word1: u32) -> [u32; 2] {
         [0xc000_0000 | self.op(Family::Smem, name) << 18 | flags | data << 6 | base >> 1, word1]
     }
 
+    /// Of RDNA; `soffset`: the register with an offset, or [`NULL`].
+    pub fn rdna_smem(&self, name: &str, data: u32, base: u32, offset: i32, soffset: u32) -> [u32; 2] {
+        let op = self.op(Family::Smem, name);
+        let (op, bits) = if self.generation() == Generation::Gfx12 { (op << 13, 24) } else { (op << 18, 21) };
+        let soffset = self.scalar(soffset);
+        [0xf400_0000 | op | data << 6 | base >> 1, offset as u32 & ((1 << bits) - 1) | soffset << 25]
+    }
+
+    /// The code of a scalar register: M0 and NULL changed places with RDNA 3.
+    fn scalar(&self, code: u32) -> u32 {
+        if self.generation() > Generation::Gfx10 && matches!(code, M0 | NULL) {
+            code ^ M0 ^ NULL
+        } else {
+            code
+        }
+    }
+
     /// Registers: destination, data 1, data 0, address.
     pub fn ds(&self, name: &str, registers: [u32; 4], offset: u32) -> [u32; 2] {
-        let word0 = 0xd800_0000 | self.op(Family::Ds, name) << 17 | offset;
+        let shift = if self.target.is_rdna() { 18 } else { 17 };
+        let word0 = 0xd800_0000 | self.op(Family::Ds, name) << shift | offset;
         [word0, registers.into_iter().fold(0, |word, register| word << 8 | register)]
     }
 
-    /// `flags`: bits of the first word; registers: destination, SADDR, data, address.
-    pub fn flat(&self, name: &str, flags: u32, registers: [u32; 4], offset: i32) -> [u32; 2] {
+    /// `flags`: bits of GFX9's first word; registers: destination, SADDR, data, address.
+    pub fn flat(&self, name: &str, flags: u32, registers: [u32; 4], offset: i32) -> Vec<u32> {
         let (family, segment) = match name.split('_').next() {
             Some("flat") => (Family::Flat, 0),
             Some("scratch") => (Family::Scratch, 1),
             _ => (Family::Global, 2),
         };
-        let word0 = 0xdc00_0000 | self.op(family, name) << 18 | segment << 14 | flags;
-        let word1 = registers.into_iter().fold(0, |word, register| word << 8 | register);
-        [word0 | offset as u32 & 0x1fff, word1]
+        let op = self.op(family, name);
+        let [dst, saddr, data, address] = registers;
+        let (glc, sve) = (u32::from(flags & GLC != 0), u32::from(flags & BIT_13 != 0));
+        let (plain, offset) = (family == Family::Flat || saddr == OFF, offset as u32);
+        let word1 = |saddr: u32| dst << 24 | saddr << 16 | data << 8 | address;
+        match self.generation() {
+            Generation::Gfx9 => {
+                let word0 = 0xdc00_0000 | op << 18 | segment << 14 | flags;
+                vec![word0 | offset & 0x1fff, word1(saddr)]
+            }
+            Generation::Gfx10 => {
+                // 127: no register at all.
+                let none = if family == Family::Scratch && sve == 0 { 127 } else { NULL };
+                let word0 = 0xdc00_0000 | op << 18 | segment << 14 | glc << 16;
+                vec![word0 | offset & 0xfff, word1(if plain { none } else { saddr })]
+            }
+            Generation::Gfx11 => {
+                let word0 = 0xdc00_0000 | op << 18 | segment << 16 | glc << 14;
+                vec![
+                    word0 | offset & 0x1fff,
+                    word1(if plain { self.scalar(NULL) } else { saddr }) | sve << 23,
+                ]
+            }
+            Generation::Gfx12 => {
+                let word0 =
+                    0xec00_0000 | op << 14 | segment << 24 | if plain { self.scalar(NULL) } else { saddr };
+                vec![word0, dst | sve << 17 | glc << 20 | data << 23, address | offset << 8]
+            }
+        }
     }
 
-    /// `flags`: bits of the first word; registers: SOFFSET, resource, data, address.
-    pub fn mubuf(&self, name: &str, flags: u32, registers: [u32; 4], offset: u32) -> [u32; 2] {
-        let word0 = 0xe000_0000 | self.op(Family::Mubuf, name) << 18 | flags | offset;
-        [word0, buffer_registers(registers)]
+    /// `flags`: bits of GFX9's first word; registers: SOFFSET, resource, data, address.
+    pub fn mubuf(&self, name: &str, flags: u32, registers: [u32; 4], offset: u32) -> Vec<u32> {
+        let op = self.op(Family::Mubuf, name);
+        let [soffset, resource, data, address] = registers;
+        let bit = |flag: u32| u32::from(flags & flag != 0);
+        match self.generation() {
+            Generation::Gfx9 | Generation::Gfx10 => {
+                vec![0xe000_0000 | op << 18 | flags | offset, buffer_registers(registers)]
+            }
+            Generation::Gfx11 => {
+                let word0 = 0xe000_0000 | op << 18 | flags & BUFFER_GLC | offset;
+                vec![word0, buffer_registers(registers) | bit(OFFEN) << 22 | bit(IDXEN) << 23]
+            }
+            Generation::Gfx12 => {
+                // There is no constant here.
+                let soffset = if soffset == ZERO { self.scalar(NULL) } else { soffset };
+                let word1 =
+                    data | resource << 9 | bit(BUFFER_GLC) << 20 | bit(OFFEN) << 30 | bit(IDXEN) << 31;
+                vec![0xc400_0000 | op << 14 | soffset, word1, address | offset << 8]
+            }
+        }
     }
 
-    /// As [`Bench::mubuf`], with a data and a number format.
+    /// As [`Bench::mubuf`] on GFX9, with a data and a number format.
     pub fn mtbuf(&self, name: &str, format: [u32; 2], flags: u32, registers: [u32; 4]) -> [u32; 2] {
         let word0 =
             0xe800_0000 | self.op(Family::Mtbuf, name) << 15 | format[1] << 23 | format[0] << 19 | flags;
@@ -279,7 +353,13 @@ pub const BUFFER_LDS: u32 = 1 << 16;
 /// The scalar source code of 0.
 pub const ZERO: u32 = 128;
 
-/// The target's row of that name.
+/// M0 and NULL, which is RDNA's, as GFX9 and RDNA 2 number them.
+pub const M0: u32 = 124;
+pub const NULL: u32 = 125;
+
+/// The target's row of the instruction that GFX9 calls so.
 pub fn row(target: Target, family: Family, name: &str) -> Option<&'static Row> {
-    table::rows(family).iter().find(|row| row.name == name && row.targets.has(target))
+    let name = names::on(target, name);
+    let (_, rows) = table::of(target)[family as usize];
+    rows.iter().find(|row| row.name == name && row.targets.has(target))
 }

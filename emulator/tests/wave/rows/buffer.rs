@@ -1,17 +1,23 @@
 //! MUBUF: addresses, ranges, loads, stores, LDS.
 
-use emulator::{isa::Target, wave::FaultKind};
+use emulator::{
+    isa::{Generation, Target},
+    wave::FaultKind,
+};
 
 use super::{
     ADDR, DATA, DST, EXEC, LOADS, STORES,
     bench::{BUFFER_LDS, Bench, IDXEN, MEMORY_BYTES, OFFEN, SCRATCH_BYTES, ZERO},
-    in_lds, is_gfx90a, live, loaded, loads_to_lds, on_each_target, stored,
+    in_lds, is_gfx90a, live, loaded, loads_to_lds, on_each_target, on_gfx9, stored,
 };
 
 on_each_target! {
     loads_and_stores_find_their_addresses: every_load_and_store;
-    loads_to_lds_put_a_dword_for_each_lane: every_load_to_lds;
     cache_maintenance_changes_nothing: cache_maintenance;
+}
+
+on_gfx9! {
+    loads_to_lds_put_a_dword_for_each_lane: every_load_to_lds;
     raw_buffers_end_at_a_byte: raw_ranges;
     structured_buffers_end_at_a_record: record_ranges;
     an_unbound_resource_reads_zero: unbound;
@@ -45,7 +51,11 @@ fn scatter(lane: u32) -> u32 {
     lane * 29 % 64
 }
 
-fn forms() -> [Form; 7] {
+/// OOB_SELECT of RDNA: nothing is out of range.
+const UNCHECKED: u32 = 2 << 28;
+
+/// Linear forms, of which resources of RDNA have no other layout.
+fn linear() -> [Form; 4] {
     [
         // Nothing but the immediate: every lane the same.
         Form { flags: 0, words: [0, 0x1000, FORMAT_32], registers: |_| [0; 2], byte: |_, i| IMMEDIATE + i },
@@ -67,6 +77,12 @@ fn forms() -> [Form; 7] {
             registers: |lane| [scatter(lane), lane % 3],
             byte: |lane, i| scatter(lane) * STRIDE + lane % 3 + IMMEDIATE + i,
         },
+    ]
+}
+
+/// What else GFX9 has.
+fn other() -> [Form; 3] {
+    [
         // The lane number is added to the index; no range counts. The format's bits are the stride's upper
         // ones.
         Form {
@@ -105,7 +121,8 @@ impl Form {
         b.fill(DATA..DATA + 4);
         b.fill(DST..DST + 4);
         let base = b.memory.address();
-        resource(&mut b, base, self.words);
+        let [stride, records, format] = self.words;
+        resource(&mut b, base, [stride, records, if target.is_rdna() { format | UNCHECKED } else { format }]);
         b.wave.sgpr[SOFFSET] = START;
         for lane in 0..64 {
             for (i, value) in (self.registers)(lane as u32).into_iter().enumerate() {
@@ -115,7 +132,7 @@ impl Form {
         b
     }
 
-    fn words(&self, b: &Bench, name: &str, data: usize) -> [u32; 2] {
+    fn words(&self, b: &Bench, name: &str, data: usize) -> Vec<u32> {
         let registers = [SOFFSET as u32, RESOURCE as u32, data as u32, ADDR as u32];
         b.mubuf(name, self.flags, registers, IMMEDIATE)
     }
@@ -132,7 +149,7 @@ fn resource(b: &mut Bench, base: u64, words: [u32; 3]) {
 }
 
 pub fn every_load_and_store(target: Target) {
-    for form in forms() {
+    for form in linear().into_iter().chain(other().into_iter().filter(|_| !target.is_rdna())) {
         for (name, _, bytes, how) in LOADS {
             // Swizzled buffers are for dwords that are aligned, and their parts.
             let mut b = form.bench(target);
@@ -163,6 +180,9 @@ pub fn every_load_and_store(target: Target) {
             assert!(b.memory.bytes() == want, "{target:?} buffer_store_{name} {:x?}", form.words);
         }
     }
+    if target.is_rdna() {
+        return;
+    }
     // The stride of a private buffer has 18 bits, of which the format's field holds four.
     let mut b = Bench::new(target);
     b.wave.exec = 0b10;
@@ -174,12 +194,13 @@ pub fn every_load_and_store(target: Target) {
 
 /// Lane n's dword goes to M0 + offset + 4n, or, on gfx90a, comes from there.
 pub fn every_load_to_lds(target: Target) {
-    let form = &forms()[3];
+    let form = &linear()[3];
     for (name, _, bytes, how) in loads_to_lds(target) {
         let mut b = form.bench(target);
         // The immediate belongs to both addresses.
         b.m0(0xabcc_0104);
-        let [word0, word1] = form.words(&b, &format!("buffer_load_{name}"), 0);
+        let mut words = form.words(&b, &format!("buffer_load_{name}"), 0);
+        words[0] |= BUFFER_LDS;
         let mut want = b.lds.bytes().to_vec();
         for lane in (0..64).filter(|lane| live(*lane)) {
             let raw: Vec<u8> = (0..*bytes).map(|i| b.memory.bytes()[form.byte(lane, i)]).collect();
@@ -187,7 +208,7 @@ pub fn every_load_to_lds(target: Target) {
             let at = 0x104 + IMMEDIATE as usize + datum.len() * lane;
             want[at..at + datum.len()].copy_from_slice(&datum);
         }
-        b.end(&[word0 | BUFFER_LDS, word1]);
+        b.end(&words);
         assert!(b.lds.bytes() == want, "{target:?} buffer_load_{name} lds");
     }
     if !is_gfx90a(target) {
@@ -212,10 +233,12 @@ pub fn every_load_to_lds(target: Target) {
 }
 
 pub fn cache_maintenance(target: Target) {
-    let names: &[&str] = if is_gfx90a(target) {
-        &["buffer_wbl2", "buffer_invl2", "buffer_wbinvl1", "buffer_wbinvl1_vol"]
-    } else {
-        &["buffer_wbl2", "buffer_inv"]
+    let names: &[&str] = match target.generation() {
+        _ if is_gfx90a(target) => &["buffer_wbl2", "buffer_invl2", "buffer_wbinvl1", "buffer_wbinvl1_vol"],
+        Generation::Gfx9 => &["buffer_wbl2", "buffer_inv"],
+        Generation::Gfx10 | Generation::Gfx11 => &["buffer_gl0_inv", "buffer_gl1_inv"],
+        // They are instructions of global memory there.
+        Generation::Gfx12 => &[],
     };
     for name in names {
         let mut b = Bench::new(target);

@@ -1,23 +1,26 @@
 //! SOPP and the other instructions that decide what runs next.
 
 use emulator::{
-    isa::Target,
+    isa::{Family, Generation, Target},
     wave::{Exit, FaultKind, Mode},
 };
 
 use super::{
-    bench::{Bench, MODE, ZERO},
-    on_each_target,
+    bench::{Bench, MODE, ZERO, row},
+    on_each_target, on_gfx9,
 };
 
 on_each_target! {
     branches_are_taken_when_their_condition_holds: every_branch;
     jumps_go_to_their_addresses_and_leave_the_next_one: every_jump;
-    forks_run_the_smaller_part_first_and_join_once: forks;
     ends_stop_the_wave: every_end;
     messages_reach_the_host: every_message;
     instructions_that_only_cost_time_change_nothing: what_only_costs_time;
     relative_moves_reach_pairs: moves_by_m0;
+}
+
+on_gfx9! {
+    forks_run_the_smaller_part_first_and_join_once: forks;
     vector_instructions_are_indexed_or_skipped: vector_modes;
 }
 
@@ -55,7 +58,8 @@ pub fn every_branch(target: Target) {
         assert!(no.is_none_or(|no| !taken(name, no)), "{name} {target:?}");
     }
     // There is no debugger to set what these ask for.
-    for name in ["cdbgsys", "cdbguser", "cdbgsys_or_user", "cdbgsys_and_user"] {
+    let of_debuggers = ["cdbgsys", "cdbguser", "cdbgsys_or_user", "cdbgsys_and_user"];
+    for name in of_debuggers.into_iter().filter(|_| target.generation() < Generation::Gfx12) {
         assert!(!taken(&format!("s_cbranch_{name}"), |_| {}), "{name} {target:?}");
     }
     // Backwards: over the mov, to the end that the first branch jumps over.
@@ -82,10 +86,11 @@ pub fn every_jump(target: Target) {
     b.end(&[b.sop1("s_swappc_b64", 10, 12), mark]);
     assert_eq!((b.pair(10), b.wave.sgpr[5]), (base + 4, 0));
 
-    for (name, word) in [
-        ("s_rfe_b64", b.sop1("s_rfe_b64", 0, 12)),
-        ("s_rfe_restore_b64", b.sop2("s_rfe_restore_b64", 0, 12, 14)),
-    ] {
+    let mut returns = vec![("s_rfe_b64", b.sop1("s_rfe_b64", 0, 12))];
+    if !target.is_rdna() {
+        returns.push(("s_rfe_restore_b64", b.sop2("s_rfe_restore_b64", 0, 12, 14)));
+    }
+    for (name, word) in returns {
         let fault = b.fault(&[word]);
         assert!(matches!(fault, FaultKind::Illegal { name: n, .. } if n == name), "{fault}");
     }
@@ -163,7 +168,9 @@ pub fn forks(target: Target) {
 pub fn every_end(target: Target) {
     let mut b = Bench::new(target);
     let mark = b.sop1("s_mov_b32", 5, ONE);
-    let ends = ["s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"].map(|name| b.sopp(name, 0));
+    let ends = ["s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"];
+    let ends = ends.into_iter().filter(|name| row(target, Family::Sopp, name).is_some());
+    let ends: Vec<_> = ends.map(|name| b.sopp(name, 0)).collect();
     for end in ends.into_iter().chain([b.sopp("s_setkill", 1)]) {
         b.end(&[end, mark]);
         assert_eq!(b.wave.sgpr[5], 0, "{end:#x}");
@@ -171,9 +178,11 @@ pub fn every_end(target: Target) {
     b.end(&[b.sopp("s_setkill", 0), b.sop1("s_mov_b32", 6, ONE)]);
     assert_eq!(b.wave.sgpr[6], 1);
 
-    assert_eq!(b.run(&[b.sopp("s_barrier", 0), mark]), Exit::Barrier);
-    assert_eq!(b.wave.sgpr[5], 0);
-    assert_eq!((b.resume(), b.wave.sgpr[5]), (Exit::End, 1));
+    if target.generation() < Generation::Gfx12 {
+        assert_eq!(b.run(&[b.sopp("s_barrier", 0), mark]), Exit::Barrier);
+        assert_eq!(b.wave.sgpr[5], 0);
+        assert_eq!((b.resume(), b.wave.sgpr[5]), (Exit::End, 1));
+    }
     assert_eq!(b.run(&[b.sopp("s_sleep", 4), b.sop1("s_mov_b32", 7, ONE)]), Exit::Yield);
     assert_eq!((b.resume(), b.wave.sgpr[7]), (Exit::End, 1));
 
@@ -201,9 +210,36 @@ pub fn every_message(target: Target) {
 }
 
 pub fn what_only_costs_time(target: Target) {
-    for name in
-        ["s_nop", "s_wakeup", "s_waitcnt", "s_icache_inv", "s_incperflevel", "s_decperflevel", "s_ttracedata"]
-    {
+    for name in [
+        "s_nop",
+        "s_wakeup",
+        "s_waitcnt",
+        "s_icache_inv",
+        "s_incperflevel",
+        "s_decperflevel",
+        "s_ttracedata",
+        "s_ttracedata_imm",
+        "s_set_inst_prefetch_distance",
+        "s_inst_prefetch",
+        "s_clause",
+        "s_delay_alu",
+        "s_wait_alu",
+        "s_waitcnt_depctr",
+        "s_wait_idle",
+        "s_wait_event",
+        "s_wait_loadcnt",
+        "s_wait_storecnt",
+        "s_wait_samplecnt",
+        "s_wait_bvhcnt",
+        "s_wait_expcnt",
+        "s_wait_dscnt",
+        "s_wait_kmcnt",
+        "s_wait_loadcnt_dscnt",
+        "s_wait_storecnt_dscnt",
+    ] {
+        if row(target, Family::Sopp, name).is_none() {
+            continue;
+        }
         let mut b = Bench::new(target);
         b.fill(0..8);
         b.wave.scc = true;
@@ -214,7 +250,7 @@ pub fn what_only_costs_time(target: Target) {
         b.end(&[b.sopp(name, 0)]);
         assert_eq!((b.wave.sgpr, b.wave.exec, b.wave.scc), (sgpr, 0x1234_5678_9abc_def0, true), "{name}");
         assert!(b.wave.vgpr.iter().zip(vgpr.iter()).all(|(a, b)| a.0 == b.0), "{name}");
-        assert!(b.memory.bytes() == memory && b.wave.mode == Mode(MODE), "{name}");
+        assert!(b.memory.bytes() == memory && b.wave.mode == Mode::of(target, MODE), "{name}");
     }
 }
 

@@ -1,20 +1,23 @@
 //! FLAT, GLOBAL and SCRATCH loads and stores; their atomics are in the modules `rmw` and `atomic`.
 
 use emulator::{
-    isa::Target,
+    isa::{Generation, Target},
     wave::{Apertures, FaultKind},
 };
 
 use super::{
     ADDR, DATA, DST, EXEC, LOADS, STORES,
     bench::{BIT_13, Bench, LDS_BYTES, OFF, SCRATCH_BYTES},
-    in_lds, is_gfx90a, live, loaded, loads_to_lds, on_each_target, stored,
+    in_lds, is_gfx90a, live, loaded, loads_to_lds, on_each_target, on_gfx9, stored,
 };
 
 on_each_target! {
     loads_and_stores_reach_every_segment: every_load_and_store;
-    loads_to_lds_put_a_dword_for_each_lane: every_load_to_lds;
     flat_addresses_beyond_their_window_fault: outside_of_the_windows;
+}
+
+on_gfx9! {
+    loads_to_lds_put_a_dword_for_each_lane: every_load_to_lds;
 }
 
 const SADDR: usize = 10;
@@ -31,8 +34,8 @@ struct Form {
     segment: Segment,
     /// Where lane n's datum is, behind the segment's start.
     place: fn(usize) -> usize,
-    /// Sets the address registers; the segment's start.
-    registers: fn(&mut Bench, u64),
+    /// Sets the address registers; the segment's start and the offset.
+    registers: fn(&mut Bench, u64, i32),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,8 +54,8 @@ fn stack(lane: usize) -> usize {
     64 + STEP * ((lane * 5) % 16)
 }
 
-fn wide(b: &mut Bench, start: u64, place: fn(usize) -> usize, offset: i64) {
-    b.set_wide(ADDR, |lane| (start + place(lane) as u64).wrapping_add_signed(-offset));
+fn wide(b: &mut Bench, start: u64, place: fn(usize) -> usize, offset: i32) {
+    b.set_wide(ADDR, |lane| (start + place(lane) as u64).wrapping_add_signed(-i64::from(offset)));
 }
 
 /// A form without a scalar register.
@@ -61,43 +64,56 @@ fn form(
     segment: Segment,
     place: fn(usize) -> usize,
     offset: i32,
-    registers: fn(&mut Bench, u64),
+    registers: fn(&mut Bench, u64, i32),
 ) -> Form {
     Form { family, flags: 0, saddr: OFF, offset, segment, place, registers }
 }
 
 fn forms(target: Target) -> Vec<Form> {
+    // RDNA 2 has twelve bits, of which FLAT ignores the highest; RDNA 4 has 24.
+    let (flat, lowest) = match target.generation() {
+        Generation::Gfx10 => (0x7bc, -2048),
+        Generation::Gfx12 => (0x1abc, -0x3000),
+        _ => (0xabc, -4096),
+    };
+    let of_flat = |segment, place, offset, registers| Form {
+        saddr: 0,
+        ..form("flat", segment, place, offset, registers)
+    };
     let mut forms = vec![
-        Form { saddr: 0, ..form("flat", Segment::Memory, spread, 0xabc, |b, s| wide(b, s, spread, 0xabc)) },
-        Form { saddr: 0, ..form("flat", Segment::Lds, spread, 0x10, |b, s| wide(b, s, spread, 0x10)) },
-        Form { saddr: 0, ..form("flat", Segment::Scratch, stack, 0x10, |b, s| wide(b, s, stack, 0x10)) },
-        form("global", Segment::Memory, spread, -4096, |b, s| wide(b, s, spread, -4096)),
+        of_flat(Segment::Memory, spread, flat, |b, s, o| wide(b, s, spread, o)),
+        of_flat(Segment::Lds, spread, 0x10, |b, s, o| wide(b, s, spread, o)),
+        of_flat(Segment::Scratch, stack, 0x10, |b, s, o| wide(b, s, stack, o)),
+        form("global", Segment::Memory, spread, lowest, |b, s, o| wide(b, s, spread, o)),
         Form {
             saddr: SADDR as u32,
-            ..form("global", Segment::Memory, spread, 0x123, |b, s| {
-                b.set_pair(SADDR, s - 0x123);
+            ..form("global", Segment::Memory, spread, 0x123, |b, s, o| {
+                b.set_pair(SADDR, s.wrapping_add_signed(-i64::from(o)));
                 (0..64).for_each(|lane| b.v(ADDR)[lane] = spread(lane) as u32);
             })
         },
         // Scratch by a scalar register alone: all lanes at one offset, in memory next to each other.
         Form {
             saddr: SADDR as u32,
-            ..form("scratch", Segment::Scratch, |_| 100, -28, |b, _| b.wave.sgpr[SADDR] = 128)
+            ..form("scratch", Segment::Scratch, |_| 100, -28, |b, _, _| b.wave.sgpr[SADDR] = 128)
         },
         Form {
             flags: if is_gfx90a(target) { 0 } else { BIT_13 },
-            ..form("scratch", Segment::Scratch, stack, 8, |b, _| {
+            ..form("scratch", Segment::Scratch, stack, 8, |b, _, _| {
                 (0..64).for_each(|lane| b.v(ADDR)[lane] = stack(lane) as u32 - 8)
             })
         },
     ];
     if !is_gfx90a(target) {
-        // Neither register, and both.
-        forms.push(form("scratch", Segment::Scratch, |_| 36, 36, |_, _| {}));
+        // Neither register.
+        forms.push(form("scratch", Segment::Scratch, |_| 36, 36, |_, _, _| {}));
+    }
+    if !is_gfx90a(target) && target.generation() != Generation::Gfx10 {
+        // Both.
         forms.push(Form {
             flags: BIT_13,
             saddr: SADDR as u32,
-            ..form("scratch", Segment::Scratch, stack, -8, |b, _| {
+            ..form("scratch", Segment::Scratch, stack, -8, |b, _, _| {
                 b.wave.sgpr[SADDR] = 40;
                 (0..64).for_each(|lane| b.v(ADDR)[lane] = stack(lane) as u32 - 32);
             })
@@ -117,7 +133,7 @@ impl Form {
             Segment::Lds => Apertures::default().shared,
             Segment::Scratch => Apertures::default().private,
         };
-        (self.registers)(&mut b, start);
+        (self.registers)(&mut b, start, self.offset);
         b
     }
 
@@ -136,7 +152,7 @@ impl Form {
         if self.segment == Segment::Scratch { offset / 4 * 256 + lane * 4 + offset % 4 } else { offset }
     }
 
-    fn words(&self, b: &Bench, name: &str, [dst, data]: [usize; 2]) -> [u32; 2] {
+    fn words(&self, b: &Bench, name: &str, [dst, data]: [usize; 2]) -> Vec<u32> {
         let registers = [dst as u32, self.saddr, data as u32, ADDR as u32];
         b.flat(&format!("{}_{name}", self.family), self.flags, registers, self.offset)
     }
@@ -183,11 +199,11 @@ pub fn every_load_to_lds(target: Target) {
         for (name, _, bytes, how) in loads_to_lds(target).filter(|load| is_global || load.2 <= 4) {
             let segment = if family == "global" { Segment::Memory } else { Segment::Scratch };
             let flags = if is_gfx90a(target) || family == "scratch" { BIT_13 } else { 0 };
-            let form = Form { flags, ..form(family, segment, place, OFFSET, |_, _| {}) };
+            let form = Form { flags, ..form(family, segment, place, OFFSET, |_, _, _| {}) };
             let mut b = form.bench(target);
             let start = b.memory.address();
             match segment {
-                Segment::Memory => wide(&mut b, start, place, OFFSET.into()),
+                Segment::Memory => wide(&mut b, start, place, OFFSET),
                 _ => (0..64).for_each(|lane| b.v(ADDR)[lane] = place(lane) as u32 - OFFSET as u32),
             }
             b.m0(0x104);

@@ -6,10 +6,10 @@ use rustc_apfloat::{Float, FloatConvert, ieee};
 
 use super::{
     bench::{BUFFER_LDS, Bench, OFFEN, ZERO},
-    on_each_target,
+    on_gfx9,
 };
 
-on_each_target! {
+on_gfx9! {
     formats_convert_between_memory_and_registers: every_instruction;
     selectors_arrange_components: selectors;
     reserved_formats_are_named: reserved;
@@ -173,12 +173,12 @@ fn bench(target: Target, data: u32, number: u32, selectors: u32) -> Bench {
 
 /// The instruction `buffer_…` by the resource's format or `tbuffer_…` by its own; 32 is what the other one
 /// says.
-fn words(b: &mut Bench, name: &str, typed: bool, format: [u32; 2]) -> [u32; 2] {
+fn words(b: &mut Bench, name: &str, typed: bool, format: [u32; 2]) -> Vec<u32> {
     let registers = [ZERO, RESOURCE as u32, DATA as u32, ADDR as u32];
     if typed {
         // What the resource says does not count.
         b.wave.sgpr[RESOURCE + 3] = 4 << 15 | UINT << 12;
-        b.mtbuf(&format!("tbuffer_{name}"), format, OFFEN, registers)
+        b.mtbuf(&format!("tbuffer_{name}"), format, OFFEN, registers).to_vec()
     } else {
         b.mubuf(&format!("buffer_{name}"), OFFEN, registers, 0)
     }
@@ -316,8 +316,7 @@ pub fn every_instruction(target: Target) {
     assert!(b.memory.bytes() == want);
     let mut b = bench(target, 1, UNORM, IDENTITY);
     b.m0(64);
-    let [word0, word1] = b.mubuf("buffer_load_format_x", OFFEN | BUFFER_LDS, [ZERO, 8, 0, ADDR as u32], 0);
-    b.end(&[word0, word1]);
+    b.end(&b.mubuf("buffer_load_format_x", OFFEN | BUFFER_LDS, [ZERO, 8, 0, ADDR as u32], 0));
     for lane in 0..64 {
         let value = f64::from(b.memory.bytes()[START + STEP * lane]) / 255.0;
         assert_eq!(b.lds.dword(64 + 4 * lane), (value as f32).to_bits());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use emulator::{
-    isa::Target,
+    isa::{Generation, Target},
     memory::Map,
     wave::{Apertures, Deaf, Exit, FaultKind, Surroundings},
 };
@@ -16,7 +16,15 @@ on_each_target! {
     global_data_share_memory_does_not_exist: no_gds_memory;
 }
 
-const GDS: u32 = 1 << 16;
+/// The bit that says so.
+fn gds(b: &Bench) -> u32 {
+    if b.target.is_rdna() { 1 << 17 } else { 1 << 16 }
+}
+
+/// RDNA 4 has no global wave sync any more.
+fn has_gws(target: Target) -> bool {
+    target.generation() < Generation::Gfx12
+}
 
 /// The instruction on resource 5: base 3 in M0, offset 2. The data stand in v4.
 fn gws(b: &mut Bench, name: &str, data: Option<u32>) -> Exit {
@@ -28,10 +36,13 @@ fn gws(b: &mut Bench, name: &str, data: Option<u32>) -> Exit {
         b.v(4)[1] = data;
     }
     let [word0, word1] = b.ds(name, [0, 0, 0, if data.is_some() { 4 } else { 0 }], 2);
-    b.run(&[word0 | GDS, word1])
+    b.run(&[word0 | gds(b), word1])
 }
 
 pub fn every_instruction(target: Target) {
+    if !has_gws(target) {
+        return;
+    }
     let mut a = Bench::new(target);
     let mut others: Vec<_> = (0..2).map(|_| Bench::beside(target, a.host.clone())).collect();
 
@@ -65,18 +76,24 @@ pub fn every_instruction(target: Target) {
 }
 
 fn without_resources(target: Target) {
+    if !has_gws(target) {
+        return;
+    }
     let mut b = Bench::new(target);
     b.wave.surroundings =
         Surroundings { map: Arc::<Map>::default(), apertures: Apertures::default(), host: Arc::new(Deaf) };
     let [word0, word1] = b.ds("ds_gws_sema_v", [0; 4], 0);
-    let fault = b.fault(&[word0 | GDS, word1]);
+    let fault = b.fault(&[word0 | gds(&b), word1]);
     assert!(matches!(fault, FaultKind::Illegal { name: "ds_gws_sema_v", .. }), "{fault}");
 }
 
 fn no_gds_memory(target: Target) {
+    if !has_gws(target) {
+        return;
+    }
     let mut b = Bench::new(target);
     let [word0, word1] = b.ds("ds_add_u32", [0, 0, 1, 2], 0);
-    let fault = b.fault(&[word0 | GDS, word1]);
+    let fault = b.fault(&[word0 | gds(&b), word1]);
     assert!(matches!(fault, FaultKind::Illegal { name: "ds_add_u32", .. }), "{fault}");
     assert!(fault.to_string().contains("no global data share"), "{fault}");
 }

@@ -4,10 +4,10 @@ use emulator::{isa::Target, wave::Mode};
 
 use super::{
     bench::{Bench, LDS_BYTES, MODE, SMEM_IMM},
-    on_each_target,
+    on_gfx9,
 };
 
-on_each_target! {
+on_gfx9! {
     hardware_registers_read_as_the_manual_lays_them_out: every_access;
     the_registers_of_trap_handlers_are_closed_to_kernels: trap_registers;
 }

@@ -1,12 +1,15 @@
 //! DS: reads, writes, exchanges and lane permutations; the plain atomics are in the module `rmw`.
 
-use emulator::{isa::Target, wave::FaultKind};
+use emulator::{
+    isa::{Family, Generation, Target},
+    wave::FaultKind,
+};
 use fastrand::Rng;
 
 use super::{
-    ADDR, DATA, DST, EXEC, LOADS, STORES,
-    bench::{Bench, LDS_BYTES},
-    live, loaded, on_each_target, stored,
+    ADDR, DATA, DST, EXEC, LOADS, Load, STORES,
+    bench::{Bench, LDS_BYTES, row},
+    live, loaded, on_each_target, on_gfx9, stored,
 };
 
 on_each_target! {
@@ -14,9 +17,13 @@ on_each_target! {
     pairs_of_reads_and_writes_have_two_offsets: every_pair;
     exchanges_return_what_they_replace: every_exchange;
     lanes_exchange_data_without_memory: every_lane_permutation;
-    tiles_are_transposed: every_transposed_read;
+    data_are_loaded_into_all_lanes: direct_loads;
     the_end_of_lds_is_not_crossed: out_of_range;
     atomics_must_be_aligned: alignment;
+}
+
+on_gfx9! {
+    tiles_are_transposed: every_transposed_read;
 }
 
 /// A wave whose lanes have addresses from `start` on, `step` apart, in an order of their own, in v4.
@@ -210,20 +217,32 @@ pub fn every_exchange(target: Target) {
 pub fn every_lane_permutation(target: Target) {
     let mut b = bench(target, 0, 0);
     let mut random = Rng::with_seed(3);
-    // Addresses count bytes; only six bits of the lane number count.
+    // Addresses count bytes; only six bits of the lane number count. On RDNA 2 and 3 it is five: lanes name others of their
+    // own half.
+    let reach = if matches!(target.generation(), Generation::Gfx10 | Generation::Gfx11) { 32 } else { 64 };
+    let named = move |b: &Bench, lane: usize| {
+        lane / reach * reach + b.wave.vgpr[ADDR].0[lane].wrapping_add(8) as usize / 4 % reach
+    };
     b.v(ADDR).iter_mut().for_each(|v| *v = random.u32(..));
     let words = b.ds("ds_bpermute_b32", [DST as u32, 0, DATA as u32, ADDR as u32], 8);
     check_loaded(&mut b, words, |b, lane, old| {
-        let from = b.wave.vgpr[ADDR].0[lane].wrapping_add(8) as usize / 4 % 64;
+        let from = named(b, lane);
         [if live(from) { b.wave.vgpr[DATA].0[from] } else { 0 }, old[1], old[2], old[3]]
     });
     let words = b.ds("ds_permute_b32", [DST as u32, 0, DATA as u32, ADDR as u32], 8);
     check_loaded(&mut b, words, |b, lane, old| {
-        let sender = |from: &usize| b.wave.vgpr[ADDR].0[*from].wrapping_add(8) as usize / 4 % 64 == lane;
+        let sender = |from: &usize| named(b, *from) == lane;
         // Of two lanes that send to one the higher wins.
         let from = (0..64).rev().filter(|from| live(*from)).find(sender);
         [from.map_or(0, |from| b.wave.vgpr[DATA].0[from]), old[1], old[2], old[3]]
     });
+
+    if target.generation() == Generation::Gfx12 {
+        let words = b.ds("ds_bpermute_fi_b32", [DST as u32, 0, DATA as u32, ADDR as u32], 8);
+        check_loaded(&mut b, words, |b, lane, old| {
+            [b.wave.vgpr[DATA].0[named(b, lane)], old[1], old[2], old[3]]
+        });
+    }
 
     // The manual's table of the FFT modes: from which lane of its 32 each lane reads.
     let reversed =
@@ -251,6 +270,28 @@ pub fn every_lane_permutation(target: Target) {
             let from = lane & 32 | source(lane & 31, &reversed);
             [if live(from) { b.wave.vgpr[DATA].0[from] } else { 0 }, old[1], old[2], old[3]]
         });
+    }
+}
+
+/// One datum for all lanes: its address in M0, and in bits 18..16 its type.
+pub fn direct_loads(target: Target) {
+    if target.generation() < Generation::Gfx11 {
+        return;
+    }
+    let (name, field) =
+        if target.generation() == Generation::Gfx12 { ("ds_direct_load", 1) } else { ("lds_direct_load", 1) };
+    assert!(row(target, Family::LdsDirect, name).is_some());
+    let types: [(u32, usize, Load); 5] =
+        [(0, 1, Load::Zero), (1, 2, Load::Zero), (2, 4, Load::Words), (4, 1, Load::Sign), (5, 2, Load::Sign)];
+    for (code, bytes, how) in types {
+        let mut b = bench(target, 0, 0);
+        b.m0(0x124 | code << 16);
+        let want = loaded(how, &b.lds.bytes()[0x124..0x124 + bytes], [0; 4])[0];
+        let before = b.wave.vgpr[DST].0;
+        b.end(&[0xce00_0000 | field << 20 | DST as u32]);
+        for (lane, old) in before.into_iter().enumerate() {
+            assert_eq!(b.v(DST)[lane], if live(lane) { want } else { old }, "{target:?} {code} lane {lane}");
+        }
     }
 }
 

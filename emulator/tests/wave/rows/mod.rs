@@ -9,11 +9,13 @@ mod format;
 mod gws;
 mod hardware;
 mod lds;
+mod names;
+mod rdna;
 mod smem;
 
 use std::collections::BTreeSet;
 
-use emulator::isa::{Family, Target, table};
+use emulator::isa::{Family, Row, Target, table};
 
 use super::{rmw, scalar};
 
@@ -101,7 +103,7 @@ fn stored(registers: [u32; 4], bytes: usize, high: bool) -> Vec<u8> {
 }
 
 /// The families whose rows are tested here.
-const FAMILIES: [Family; 12] = [
+const FAMILIES: [Family; 13] = [
     Family::Sop1,
     Family::Sop2,
     Family::Sopk,
@@ -114,39 +116,74 @@ const FAMILIES: [Family; 12] = [
     Family::Scratch,
     Family::Mubuf,
     Family::Mtbuf,
+    Family::LdsDirect,
 ];
+
+/// The targets of GFX9, and one of each generation of RDNA.
+const TARGETS: [Target; 7] = [
+    Target::Gfx90a,
+    Target::Gfx942,
+    Target::Gfx950,
+    Target::Gfx1030,
+    Target::Gfx1100,
+    Target::Gfx1150,
+    Target::Gfx1200,
+];
+
+/// Of [`TARGETS`] those of RDNA.
+fn rdna() -> impl Iterator<Item = Target> {
+    TARGETS.into_iter().filter(|target| target.is_rdna())
+}
 
 /// The tests of one instruction at a time that these modules have; those of the modules `scalar` and `rmw`
 /// run compiled kernels and name their rows.
 fn run_all() {
     for target in Target::GFX9 {
+        buffer::every_load_to_lds(target);
+        control::forks(target);
+        control::vector_modes(target);
+        flat::every_load_to_lds(target);
+        format::every_instruction(target);
+        hardware::every_access(target);
+        lds::every_transposed_read(target);
+        smem::every_load_and_store(target);
+        smem::cache_maintenance(target);
+    }
+    for target in TARGETS {
         atomic::every_memory_atomic(target);
+        atomic::every_vector_atomic(target);
         atomic::every_float_atomic(target);
         buffer::every_load_and_store(target);
-        buffer::every_load_to_lds(target);
         buffer::cache_maintenance(target);
         control::every_branch(target);
         control::every_jump(target);
-        control::forks(target);
         control::every_end(target);
         control::every_message(target);
         control::what_only_costs_time(target);
         control::moves_by_m0(target);
-        control::vector_modes(target);
         flat::every_load_and_store(target);
-        flat::every_load_to_lds(target);
-        format::every_instruction(target);
         gws::every_instruction(target);
-        hardware::every_access(target);
         lds::every_read_and_write(target);
         lds::every_pair(target);
         lds::every_exchange(target);
         lds::every_lane_permutation(target);
-        lds::every_transposed_read(target);
-        smem::every_load_and_store(target);
-        smem::cache_maintenance(target);
+        lds::direct_loads(target);
         smem::clocks(target);
     }
+    for target in rdna() {
+        rdna::run_all(target);
+    }
+}
+
+/// Whether tests beside these run a row of RDNA: floats of the scalar ALU, those of the vector ALU; formats, those of buffers.
+fn is_elsewhere(row: &Row) -> bool {
+    row.name.starts_with("s_") && row.name.contains("_f") || row.name.contains("_format_")
+}
+
+/// Rows of [`FAMILIES`] on a target.
+fn rows(target: Target) -> impl Iterator<Item = &'static Row> {
+    let tables = table::of(target).iter().filter(|(family, _)| FAMILIES.contains(family));
+    tables.flat_map(|(_, rows)| rows.iter()).filter(move |row| row.targets.has(target))
 }
 
 #[test]
@@ -155,9 +192,10 @@ fn every_scalar_and_memory_row_has_a_test_on_each_target() {
     let executed = bench::executed();
     let named: BTreeSet<String> = scalar::rows().chain(rmw::rows()).collect();
     let mut missing = vec![];
-    for target in Target::GFX9 {
-        for row in FAMILIES.into_iter().flat_map(table::rows).filter(|row| row.targets.has(target)) {
-            if !executed.contains(&(target as u8, row.family, row.name)) && !named.contains(row.name) {
+    for target in TARGETS {
+        for row in rows(target).filter(|row| emulator::wave::semantics(row).is_some()) {
+            let by_name = if target.is_rdna() { is_elsewhere(row) } else { named.contains(row.name) };
+            if !executed.contains(&(target as u8, row.family, row.name)) && !by_name {
                 missing.push((target, row.name));
             }
         }
@@ -166,8 +204,8 @@ fn every_scalar_and_memory_row_has_a_test_on_each_target() {
 }
 
 #[test]
-fn every_scalar_and_memory_row_has_semantics() {
-    for row in FAMILIES.into_iter().flat_map(table::rows) {
+fn every_scalar_and_memory_row_of_gfx9_has_semantics() {
+    for row in rows(Target::Gfx90a).chain(rows(Target::Gfx942)).chain(rows(Target::Gfx950)) {
         assert!(emulator::wave::semantics(row).is_some(), "{}", row.name);
     }
 }
@@ -177,11 +215,22 @@ macro_rules! on_each_target {
     ($($test:ident: $function:ident;)*) => {$(
         #[test]
         fn $test() {
-            Target::GFX9.into_iter().for_each($function);
+            super::TARGETS.into_iter().for_each($function);
         }
     )*};
 }
 use on_each_target;
+
+/// As [`on_each_target`], of what RDNA does not have or has otherwise.
+macro_rules! on_gfx9 {
+    ($($test:ident: $function:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            Target::GFX9.into_iter().for_each($function);
+        }
+    )*};
+}
+use on_gfx9;
 
 /// The loads that may go to LDS.
 fn loads_to_lds(target: Target) -> impl Iterator<Item = &'static (&'static str, &'static str, usize, Load)> {

@@ -2,17 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use emulator::{isa::Target, wave::FaultKind};
+use emulator::{
+    isa::{Family, Target},
+    wave::FaultKind,
+};
 
-use super::bench::{Bench, MEMORY_BYTES, SMEM_IMM, SMEM_SOFFSET};
-use super::on_each_target;
+use super::bench::{Bench, MEMORY_BYTES, SMEM_IMM, SMEM_SOFFSET, row};
+use super::{on_each_target, on_gfx9};
 
-on_each_target! {
+on_gfx9! {
     scalar_loads_and_stores_move_dwords: every_load_and_store;
     scalar_cache_maintenance_changes_nothing: cache_maintenance;
-    clocks_tick_at_their_rates: clocks;
     scalar_buffers_end_at_their_last_record: ends_of_buffers;
     a_scalar_load_outside_of_memory_faults: outside;
+}
+
+on_each_target! {
+    clocks_tick_at_their_rates: clocks;
 }
 
 /// Dwords, by suffix.
@@ -126,8 +132,15 @@ pub fn cache_maintenance(target: Target) {
 pub fn clocks(target: Target) {
     let mut b = Bench::new(target);
     for (name, nanoseconds) in [("s_memtime", 1), ("s_memrealtime", 10)] {
+        if row(target, Family::Smem, name).is_none() {
+            continue;
+        }
         let mut read = || {
-            b.end(&b.smem(name, DATA as u32, 0, 0, 0));
+            let words = match target.is_rdna() {
+                true => b.rdna_smem(name, DATA as u32, 0, 0, 0),
+                false => b.smem(name, DATA as u32, 0, 0, 0),
+            };
+            b.end(&words);
             b.pair(DATA)
         };
         let begin = Instant::now();

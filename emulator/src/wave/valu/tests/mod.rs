@@ -14,6 +14,7 @@ mod modifiers;
 mod packed;
 mod permute;
 mod pseudocode;
+mod rdna;
 mod registers;
 mod rows;
 mod small;
@@ -76,7 +77,7 @@ fn bit_pattern(random: &mut Rng, bits: u32) -> u64 {
 
 /// One instruction in the VOP3 encoding: sources v0, v2, v4 (v8 for 128 bits), destination v16, scalar
 /// destination s[20:21], carry mask s[24:25].
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Fields {
     neg: u32,
     abs: u32,
@@ -94,8 +95,11 @@ const DST: usize = 16;
 const SDST: usize = 20;
 const CARRY: usize = 24;
 
+/// The families that the vector ALU executes but for dual-issue instructions, which are made of their rows.
+const FAMILIES: [Family; 5] = [Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p];
+
 fn row(name: &str) -> &'static Row {
-    [Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p]
+    FAMILIES
         .into_iter()
         .flat_map(table::rows)
         .find(|row| row.name == name)
@@ -104,11 +108,15 @@ fn row(name: &str) -> &'static Row {
 
 impl Lab {
     fn new() -> Self {
+        Self::on(Target::Gfx90a)
+    }
+
+    fn on(target: Target) -> Self {
         let surroundings =
             Surroundings { map: Arc::default(), apertures: Apertures::default(), host: Arc::new(Deaf) };
-        let mut wave = Wave::new(Target::Gfx90a, surroundings);
+        let mut wave = Wave::new(target, surroundings);
         wave.exec = u64::MAX;
-        wave.mode = Mode(DEFAULT_MODE);
+        wave.mode = Mode::of(target, DEFAULT_MODE);
         Self { wave }
     }
 
@@ -138,27 +146,46 @@ impl Lab {
 
     /// Decodes and runs machine words.
     fn execute(&mut self, words: &[u32]) {
-        let inst = Target::GFX9
+        self.try_execute(words).unwrap();
+    }
+
+    /// As [`Lab::execute`]; says what stands in the way.
+    fn try_execute(&mut self, words: &[u32]) -> Result<(), String> {
+        let target = self.wave.target;
+        let targets = if target.is_rdna() { vec![target] } else { Target::GFX9.to_vec() };
+        let inst = targets
             .into_iter()
             .find_map(|target| decode(target, words).ok())
-            .unwrap_or_else(|| panic!("{words:08x?} does not decode"));
-        assert_eq!(self.step(&inst), Flow::Next, "{}", inst.row.name);
+            .ok_or_else(|| format!("{words:08x?} does not decode on {target:?}"))?;
+        match self.step(&inst) {
+            Flow::Next => Ok(()),
+            flow => Err(format!("{}: {flow:?} {:?}", inst.row.name, self.wave.stop)),
+        }
     }
 
     /// Runs a decoded instruction as the interpreter's loop does.
     fn step(&mut self, inst: &Inst) -> Flow {
         let exec =
             crate::wave::semantics(inst.row).unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
-        coverage::executed(inst.row);
+        coverage::executed(self.wave.target, inst.row);
         exec(&mut self.wave, inst)
     }
 
     /// Runs an instruction in its VOP3 or VOP3P encoding.
     fn run_with(&mut self, name: &str, fields: Fields) {
-        let row = row(name);
-        let opcode = u32::from(row.opcode)
+        self.execute(&self.words(row(name), fields));
+    }
+
+    /// An instruction in its VOP3 or VOP3P encoding.
+    fn words(&self, row: &Row, fields: Fields) -> [u32; 2] {
+        let target = self.wave.target;
+        let ([vop3, vop3p], vop1) = match target.is_rdna() {
+            true => ([0xd400_0000, 0xcc00_0000], 0x180),
+            false => ([0xd000_0000, 0xd380_0000], 0x140),
+        };
+        let opcode = u32::from(row.opcode_on(target))
             + match row.family {
-                Family::Vop1 => 0x140,
+                Family::Vop1 => vop1,
                 Family::Vop2 => 0x100,
                 _ => 0,
             };
@@ -177,18 +204,23 @@ impl Lab {
         };
         let operands = src(0, 0) | src(1, 2) << 9 | src(2, 4) << 18;
         let word0 = if row.family == Family::Vop3p {
-            0xd380_0000 | opcode << 16 | op_sel << 11 | (op_sel_hi >> 2) << 14 | abs << 8 | DST as u32
+            vop3p | opcode << 16 | op_sel << 11 | (op_sel_hi >> 2) << 14 | abs << 8 | DST as u32
         } else {
-            let dst = if vopc { SDST } else { DST } as u32;
+            let dst = match row.shape.sdst {
+                // RDNA's comparisons into EXEC name it.
+                crate::isa::Ty::No if vopc => 126,
+                _ if vopc => SDST as u32,
+                _ => DST as u32,
+            };
             let high = if carries { (SDST as u32) << 8 } else { op_sel << 11 | abs << 8 };
-            0xd000_0000 | opcode << 16 | high | dst
+            vop3 | opcode << 16 | high | dst
         };
         let word1 = if row.family == Family::Vop3p {
             operands | (op_sel_hi & 3) << 27 | neg << 29
         } else {
             operands | omod << 27 | neg << 29
         };
-        self.execute(&[word0 | u32::from(clamp) << 15, word1]);
+        [word0 | u32::from(clamp) << 15, word1]
     }
 
     fn run(&mut self, name: &str) {

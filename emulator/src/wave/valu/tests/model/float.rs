@@ -12,7 +12,7 @@ use super::{
 };
 
 /// What the encoded instruction accumulates onto stands where a third source would.
-fn onto(c: &Ctx, [a, b, _]: [u64; 3]) -> [u64; 3] {
+pub(super) fn onto(c: &Ctx, [a, b, _]: [u64; 3]) -> [u64; 3] {
     [a, b, c.old as u64]
 }
 
@@ -39,7 +39,7 @@ fn exactly<F: Format>(x: F) -> Out {
 }
 
 /// v_min (`less` orders ascending) and v_max as the manual spells them.
-fn pick<F: Format>(c: &Ctx, a: F, b: F, minimum: bool) -> F {
+pub(super) fn pick<F: Format>(c: &Ctx, a: F, b: F, minimum: bool) -> F {
     if c.modes.ieee && a.is_signaling() {
         quieted(a)
     } else if c.modes.ieee && b.is_signaling() {
@@ -57,7 +57,7 @@ fn pick<F: Format>(c: &Ctx, a: F, b: F, minimum: bool) -> F {
     }
 }
 
-fn selected<F: Format>(c: &Ctx, v: [u64; 3], f: impl Fn([F; 3]) -> F) -> Out {
+pub(super) fn selected<F: Format>(c: &Ctx, v: [u64; 3], f: impl Fn([F; 3]) -> F) -> Out {
     exactly(flush(f(v.map(|x| F::source(&c.modes, x))), F::flushes_output(&c.modes)))
 }
 

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::{super::bit_pattern, Model, Res};
-use crate::isa::{Family, Row, Shape, Ty, flag};
+use crate::isa::{Family, Generation, Row, Shape, Target, Ty, flag};
 
 pub(super) const SOURCES: [usize; 3] = [0, 4, 8];
 pub(super) const DST: usize = 16;
@@ -11,6 +11,7 @@ pub(super) const SCALAR: usize = 30;
 pub(super) const SDST: usize = 20;
 pub(super) const CARRY: usize = 24;
 pub(super) const VCC: usize = 106;
+const EXEC: usize = 126;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Encoding {
@@ -34,6 +35,7 @@ pub(super) enum From {
 /// An encoding with all its fields.
 #[derive(Clone, Debug)]
 pub(super) struct Form {
+    pub target: Target,
     pub encoding: Encoding,
     pub from: [From; 3],
     pub neg: u32,
@@ -49,15 +51,20 @@ pub(super) struct Form {
     pub place: u32,
     pub unused: u32,
     pub scalar_destination: bool,
-    /// DPP: control, row mask, bank mask, bound control.
+    /// DPP: control, row mask, bank mask, bound control, whether dead lanes are read (RDNA).
     pub control: u32,
     pub rows: u32,
     pub banks: u32,
     pub bound: bool,
+    pub fetches: bool,
 }
 
 pub(super) fn is_float(ty: Ty) -> bool {
     matches!(ty, Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64 | Ty::V2F16 | Ty::V2Bf16)
+}
+
+pub(super) fn is_half(ty: Ty) -> bool {
+    matches!(ty, Ty::I16 | Ty::F16 | Ty::Bf16)
 }
 
 /// Bits of a source of this type.
@@ -79,7 +86,7 @@ pub(super) fn grain(ty: Ty) -> u32 {
     }
 }
 
-fn encodings(row: &Row, model: &Model) -> Vec<Encoding> {
+fn encodings(row: &Row, model: &Model, target: Target) -> Vec<Encoding> {
     let short = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
     let shape = &row.shape;
     let mut list = Vec::new();
@@ -92,7 +99,8 @@ fn encodings(row: &Row, model: &Model) -> Vec<Encoding> {
     if !shape.has(flag::NO_E64) {
         list.push(Encoding::E64);
     }
-    if short && !shape.has(flag::NO_SDWA) && !model.without.sdwa {
+    let has_sdwa = target.generation() <= Generation::Gfx10;
+    if short && has_sdwa && !shape.has(flag::NO_SDWA) && !model.without.sdwa {
         list.push(Encoding::Sdwa);
     }
     if short && !shape.has(flag::NO_DPP) && row.family != Family::Vopc {
@@ -102,15 +110,16 @@ fn encodings(row: &Row, model: &Model) -> Vec<Encoding> {
 }
 
 impl Form {
-    pub fn random(row: &Row, model: &Model, random: &mut Rng) -> Self {
+    pub fn random(row: &Row, model: &Model, target: Target, random: &mut Rng) -> Self {
         let shape = &row.shape;
-        let choices = encodings(row, model);
+        let choices = encodings(row, model, target);
         let encoding = choices[random.usize(..choices.len())];
         let sources = shape.sources();
         let mut chance = |n: usize| random.usize(..n) == 0;
         let (clamp, signed, modified, halves) = (chance(3), chance(2), chance(3), chance(2));
         let wide = encoding != Encoding::Short;
         let mut form = Self {
+            target,
             encoding,
             from: [From::Vector; 3],
             neg: 0,
@@ -124,11 +133,12 @@ impl Form {
             extend: [0; 2].map(|_| random.bool()),
             place: random.u32(..7),
             unused: random.u32(..3),
-            scalar_destination: row.family == Family::Vopc && random.bool(),
+            scalar_destination: row.family == Family::Vopc && shape.sdst != Ty::No && random.bool(),
             control: 0,
             rows: random.u32(..) & 15,
             banks: random.u32(..) & 15,
             bound: random.bool(),
+            fetches: target.is_rdna() && random.bool(),
         };
         if random.bool() {
             (form.rows, form.banks) = (15, 15);
@@ -140,8 +150,9 @@ impl Form {
                 0 => 0x101 + random.u32(..15),
                 1 => 0x111 + random.u32(..15),
                 2 => 0x121 + random.u32(..15),
+                3 if target.is_rdna() => 0x160 + random.u32(..16),
                 3 => [0x130, 0x134, 0x138, 0x13c][random.usize(..4)],
-                4 => 0x140 + random.u32(..4),
+                4 => 0x140 + random.u32(..if target.is_rdna() { 2 } else { 4 }),
                 5 => 0x150 + random.u32(..16),
                 _ => random.u32(..256),
             };
@@ -152,7 +163,9 @@ impl Form {
                 || shape.src[n] == Ty::Mix
                 || encoding == Encoding::Vop3p && is_float(shape.src[0]);
             let reach = encoding != Encoding::Sdwa && encoding != Encoding::Dpp || n < 2;
-            if signed && wide && float && reach && !model.without.signs && shape.src[n] != Ty::Mask {
+            // A mask of classes is no float.
+            let is_mask = shape.src[n] == Ty::Mask || n == 1 && row.name.contains("_class_");
+            if signed && wide && float && reach && !model.without.signs && !is_mask {
                 form.neg |= random.u32(..2) << n;
                 if !vop3b || encoding == Encoding::Sdwa || encoding == Encoding::Dpp {
                     form.abs |= random.u32(..2) << n;
@@ -179,7 +192,7 @@ impl Form {
         let clampable = encoding == Encoding::Vop3p
             || encoding == Encoding::E64 && shape.has(flag::CLAMP)
             || encoding == Encoding::Sdwa && row.family != Family::Vopc && shape.has(flag::CLAMP);
-        form.clamp = clamp && clampable;
+        form.clamp = clamp && clampable && !model.without.clamp;
         let scaled = matches!(encoding, Encoding::E64 | Encoding::Sdwa)
             && shape.has(flag::OMOD)
             && !model.without.omod;
@@ -191,9 +204,13 @@ impl Form {
         {
             form.omod = random.u32(..4);
         }
-        if encoding == Encoding::E64 && shape.has(flag::OP_SEL) && halves && !model.without.op_sel {
+        let has_halves = match target.generation() {
+            Generation::Gfx9 | Generation::Gfx10 => encoding == Encoding::E64 && shape.has(flag::OP_SEL),
+            _ => matches!(encoding, Encoding::E64 | Encoding::Short | Encoding::Dpp),
+        };
+        if has_halves && halves && !model.without.op_sel {
             for (n, ty) in shape.src.iter().enumerate().take(sources) {
-                if matches!(ty, Ty::I16 | Ty::F16) {
+                if is_half(*ty) {
                     form.op_sel |= random.u32(..2) << n;
                 }
             }
@@ -205,6 +222,15 @@ impl Form {
             (form.neg, form.abs, form.omod) = (random.u32(..8), random.u32(..8), random.u32(..4));
         }
         form.pick_sources(row, random);
+        if target.is_rdna() && encoding != Encoding::Vop3p {
+            // Only registers have halves.
+            for n in (0..3).filter(|n| !matches!(form.from[*n], From::Vector | From::Scalar)) {
+                form.op_sel &= !(1 << n);
+            }
+            if encoding == Encoding::Short && form.from[0] == From::Scalar {
+                form.op_sel &= !1;
+            }
+        }
         form
     }
 
@@ -248,17 +274,20 @@ impl Form {
 
     pub fn words(&self, row: &Row) -> [u32; 2] {
         let shape = &row.shape;
-        let opcode = u32::from(row.opcode);
+        let opcode = u32::from(row.opcode_on(self.target));
         let (dst, vopc) = (DST as u32, row.family == Family::Vopc);
-        let second = SOURCES[1] as u32;
+        // In the short encodings the highest bit of a register's field chooses its half.
+        let half = |n: u32| if self.encoding == Encoding::E64 { 0 } else { (self.op_sel >> n & 1) << 7 };
+        let (second, short_dst) = (SOURCES[1] as u32 | half(1), dst | half(3));
+        let is_rdna = self.target.is_rdna();
         let short = |src0: u32| match row.family {
-            Family::Vop1 => 0x7e00_0000 | dst << 17 | opcode << 9 | src0,
-            Family::Vop2 => opcode << 25 | dst << 17 | second << 9 | src0,
+            Family::Vop1 => 0x7e00_0000 | short_dst << 17 | opcode << 9 | src0,
+            Family::Vop2 => opcode << 25 | short_dst << 17 | second << 9 | src0,
             _ => 0x7c00_0000 | opcode << 17 | second << 9 | src0,
         };
         let bit = |x: bool, n: u32| u32::from(x) << n;
         match self.encoding {
-            Encoding::Short => [short(self.code(0)), self.literal],
+            Encoding::Short => [short(self.code(0) | half(0)), self.literal],
             Encoding::Sdwa => {
                 let scalar = |n: usize| self.from[n] == From::Scalar;
                 let register = |n: usize| if scalar(n) { SCALAR } else { SOURCES[n] } as u32;
@@ -287,7 +316,9 @@ impl Form {
             Encoding::Dpp => {
                 let signs = self.neg & 1 | (self.abs & 1) << 1 | (self.neg & 2) << 1 | (self.abs & 2) << 2;
                 let word1 = SOURCES[0] as u32
+                    | half(0)
                     | self.control << 8
+                    | bit(self.fetches, 18)
                     | bit(self.bound, 19)
                     | signs << 20
                     | self.banks << 24
@@ -297,20 +328,29 @@ impl Form {
             Encoding::E64 => {
                 let opcode = opcode
                     + match row.family {
+                        Family::Vop1 if is_rdna => 0x180,
                         Family::Vop1 => 0x140,
                         Family::Vop2 => 0x100,
                         _ => 0,
                     };
                 let vop3b = !vopc && shape.sdst != Ty::No;
                 let high = if vop3b { (SDST as u32) << 8 } else { self.op_sel << 11 | self.abs << 8 };
-                let dst = if vopc { SDST as u32 } else { dst };
+                let dst = match shape.sdst {
+                    Ty::No if vopc => EXEC as u32,
+                    _ if vopc => SDST as u32,
+                    _ => dst,
+                };
                 [
-                    0xd000_0000 | opcode << 16 | bit(self.clamp, 15) | high | dst,
+                    if is_rdna { 0xd400_0000 } else { 0xd000_0000 }
+                        | opcode << 16
+                        | bit(self.clamp, 15)
+                        | high
+                        | dst,
                     self.operands(shape) | self.omod << 27,
                 ]
             }
             Encoding::Vop3p => [
-                0xd380_0000
+                if is_rdna { 0xcc00_0000 } else { 0xd380_0000 }
                     | opcode << 16
                     | bit(self.clamp, 15)
                     | (self.op_sel_hi >> 2) << 14
@@ -337,7 +377,7 @@ impl Form {
         if self.encoding == Encoding::Short && !literal { 1 } else { 2 }
     }
 
-    /// The lane that `lane` reads under DPP (MI200 ISA, DPP_CTRL).
+    /// The lane that `lane` reads under DPP (MI200 ISA and RDNA 3 ISA, DPP_CTRL).
     fn dpp_lane(&self, lane: usize) -> Option<usize> {
         let (row, i) = (lane / 16 * 16, lane % 16);
         let control = self.control as usize;
@@ -355,13 +395,14 @@ impl Form {
             0x141 => Some(lane / 8 * 8 + 7 - lane % 8),
             0x142 => (lane >= 16).then(|| row - 1),
             0x143 => (lane >= 32).then_some(31),
+            0x160..0x170 => Some(row + (i ^ n)),
             _ => Some(row + n),
         }
     }
 
-    /// Whether DPP writes the lane, and the live lane that source 0 comes from.
+    /// Whether DPP writes the lane, and the lane that source 0 comes from, which lives or may be dead.
     pub fn dpp(&self, lane: usize, exec: u64) -> (bool, Option<usize>) {
-        let source = self.dpp_lane(lane).filter(|source| exec >> source & 1 != 0);
+        let source = self.dpp_lane(lane).filter(|source| self.fetches || exec >> source & 1 != 0);
         let masked = self.rows >> (lane / 16) & 1 != 0 && self.banks >> (lane % 16 / 4) & 1 != 0;
         (masked && (source.is_some() || self.bound), source)
     }

@@ -38,7 +38,7 @@ fn shifted(name: &str, low: i128, high: i128) -> Model {
 type Exact = fn([i128; 3]) -> i128;
 
 /// An instruction that is an integer formula of operands of the given widths; 0 stands for no operand.
-fn formula(name: &str, is_signed: bool, widths: [u32; 3], bits: u32, f: Exact) -> Model {
+pub(super) fn formula(name: &str, is_signed: bool, widths: [u32; 3], bits: u32, f: Exact) -> Model {
     let res = match bits {
         16 => Res::B16,
         32 => Res::B32,
@@ -271,8 +271,8 @@ pub(super) fn models() -> Vec<Model> {
         ]);
     }
     for model in &mut list {
-        // Halves of 32-bit operands: encodable, but no manual defines them.
-        model.without.op_sel = model.name.starts_with("v_align");
+        // Encodable on RDNA 2, of which no manual says that they saturate.
+        model.without.clamp = ["v_mul_lo_u16", "v_lshlrev_b16"].contains(&model.name.as_str());
     }
     list
 }

@@ -5,10 +5,10 @@ use fastrand::Rng;
 use super::{
     super::{Lab, bit_pattern, random_lanes},
     Ctx, Model, Modes, Out, Res, Want,
-    form::{CARRY, DST, Encoding, Form, From, SCALAR, SDST, SOURCES, VCC, grain, is_float, width},
+    form::{self, CARRY, DST, Encoding, Form, From, SCALAR, SDST, SOURCES, VCC, grain, is_float, width},
 };
 use crate::{
-    isa::{Flow, Row, Target, Ty, decode},
+    isa::{Flow, Generation, Row, Target, Ty, decode},
     wave::Mode,
 };
 
@@ -30,12 +30,15 @@ struct Setup {
 }
 
 impl Setup {
-    fn random(row: &Row, random: &mut Rng) -> Self {
-        let mut lab = Lab::new();
+    fn random(row: &Row, target: Target, random: &mut Rng) -> Self {
+        let mut lab = Lab::on(target);
         let lanes = random_lanes(random);
         lab.set_lanes(lanes);
-        let modes = Modes::random(random);
-        lab.wave.mode = Mode(modes.bits());
+        let mut modes = Modes::random(random);
+        if target.generation() == Generation::Gfx12 {
+            (modes.ieee, modes.dx10) = (false, true);
+        }
+        lab.wave.mode = Mode::of(target, modes.bits());
         let pattern = |random: &mut Rng, ty: Ty| -> u64 {
             let grain = grain(ty);
             let pattern = |random: &mut Rng| match ty {
@@ -111,7 +114,9 @@ fn source(setup: &Setup, form: &Form, row: &Row, lane: usize, n: usize) -> u64 {
             };
             u64::from(extended)
         }
-        Encoding::E64 if matches!(ty, Ty::I16 | Ty::F16) && form.op_sel >> n & 1 != 0 => raw >> 16,
+        Encoding::E64 | Encoding::Short | Encoding::Dpp if form::is_half(ty) && form.op_sel >> n & 1 != 0 => {
+            raw >> 16
+        }
         _ => raw,
     };
     let all = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -238,13 +243,13 @@ fn compare(setup: &Setup, form: &Form, res: Res, old: u128, got: u128, wants: &[
             && field(got, 0, 32) & !part(at, size) == unused(form, old, got)
             && got >> 32 == old >> 32;
     }
-    // What no part of the result fills stays, but for the high half above a result of 16 bits.
+    // What no part of the result fills stays, but for the high half above a result of 16 bits on GFX9.
     let mut kept = u128::MAX;
     let mut zero = 0;
     for ((at, width), want) in parts(res).iter().zip(wants) {
-        let high = form.encoding == Encoding::E64 && form.op_sel & 8 != 0 && is_half(res);
+        let high = form.op_sel & 8 != 0 && is_half(res);
         let at = if high { 16 } else { *at };
-        if is_half(res) && !high {
+        if is_half(res) && !high && !form.target.is_rdna() {
             zero = part(16, 16);
         }
         kept &= !part(at, *width) & !zero;
@@ -356,15 +361,25 @@ fn expected(setup: &Setup, form: &Form, row: &Row, model: &Model, lane: usize) -
     (wants, bit)
 }
 
+/// One target of each generation, and all that differ within GFX9.
+const TARGETS: [Target; 7] = [
+    Target::Gfx90a,
+    Target::Gfx942,
+    Target::Gfx950,
+    Target::Gfx1030,
+    Target::Gfx1100,
+    Target::Gfx1150,
+    Target::Gfx1200,
+];
+
 /// Runs the row `rounds` times.
 pub(super) fn check(row: &Row, model: &Model, rounds: u32) -> Result<(), String> {
     let mut random = Rng::with_seed(row.name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
-    let targets: Vec<Target> = Target::GFX9.into_iter().filter(|target| row.targets.has(*target)).collect();
+    let targets: Vec<Target> = TARGETS.into_iter().filter(|target| row.targets.has(*target)).collect();
     for round in 0..rounds {
         let target = targets[round as usize % targets.len()];
-        let form = Form::random(row, model, &mut random);
-        let mut setup = Setup::random(row, &mut random);
-        setup.lab.wave.target = target;
+        let form = Form::random(row, model, target, &mut random);
+        let mut setup = Setup::random(row, target, &mut random);
         let words = form.words(row);
         let words = &words[..form.size(row)];
         let inst = decode(target, words).map_err(|e| format!("{}: {e:?} {words:08x?} {form:?}", row.name))?;
@@ -386,6 +401,7 @@ fn verify(setup: &Setup, form: &Form, row: &Row, model: &Model) -> Result<(), St
         return Err("the register behind a mask of 32 lanes is written".into());
     }
     let sdst = sdst & u64::MAX >> (64 - setup.lanes);
+    let mut bits = 0;
     for lane in 0..setup.lanes as usize {
         let live = setup.exec >> lane & 1 != 0;
         let written = live && (form.encoding != Encoding::Dpp || form.dpp(lane, setup.exec).0);
@@ -410,8 +426,9 @@ fn verify(setup: &Setup, form: &Form, row: &Row, model: &Model) -> Result<(), St
         if masked && (sdst >> lane & 1 != 0) != bit {
             return Err(format!("bit of lane {lane} of {sources:x?} is {}", !bit));
         }
+        bits |= u64::from(bit) << lane;
     }
-    let after = if row.name.starts_with("v_cmpx") { sdst } else { setup.exec };
+    let after = if row.compares_into_exec() { bits } else { setup.exec };
     if setup.lab.wave.exec != after {
         return Err("EXEC is wrong".into());
     }

@@ -10,10 +10,12 @@ mod ieee;
 mod integer;
 mod lanes;
 mod packed;
+mod rdna;
 
 use fastrand::Rng;
 
-use crate::isa::{Family, Row, table};
+use super::FAMILIES;
+use crate::isa::{Row, Target, table};
 
 /// The fields of MODE that the vector ALU reads (MI200 ISA, 3.4).
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +130,7 @@ struct Model {
     name: String,
     res: Res,
     f: Function,
-    /// Undefined: neg and abs, the output modifier, SDWA, op_sel.
+    /// Undefined: neg and abs, the output modifier, SDWA, op_sel, saturation.
     without: Without,
 }
 
@@ -138,6 +140,7 @@ struct Without {
     omod: bool,
     sdwa: bool,
     op_sel: bool,
+    clamp: bool,
 }
 
 fn model(name: impl Into<String>, res: Res, f: impl Fn(&Ctx, [u64; 3]) -> Out + 'static) -> Model {
@@ -145,7 +148,7 @@ fn model(name: impl Into<String>, res: Res, f: impl Fn(&Ctx, [u64; 3]) -> Out + 
 }
 
 /// Rows whose operands are not one value a lane; the tests beside this module run them.
-const ELSEWHERE: [&str; 14] = [
+const ELSEWHERE: [&str; 29] = [
     "v_nop",
     "v_clrexcp",
     "v_readfirstlane_b32",
@@ -160,16 +163,75 @@ const ELSEWHERE: [&str; 14] = [
     "v_accvgpr_read_b32",
     "v_accvgpr_write_b32",
     "v_trig_preop_f64",
+    // Of RDNA.
+    "v_pipeflush",
+    "v_movreld_b32",
+    "v_movrels_b32",
+    "v_movrelsd_b32",
+    "v_movrelsd_2_b32",
+    "v_swaprel_b32",
+    "v_swap_b16",
+    "v_permlane16_b32",
+    "v_permlanex16_b32",
+    "v_permlane16_var_b32",
+    "v_permlanex16_var_b32",
+    "v_permlane64_b32",
+    "v_dot4_i32_iu8",
+    "v_dot8_i32_iu4",
+    "v_dot2_bf16_bf16",
 ];
 
-/// Matrix products and small floats have tests of their own.
-fn is_matrix(row: &Row) -> bool {
-    ["v_mfma", "v_smfmac"].iter().any(|prefix| row.name.starts_with(prefix))
+/// Rows of RDNA that GFX9 has under another name; [`gfx9_name`] has the rules beside.
+const RENAMED: [(&str, &str); 22] = [
+    ("v_add_nc_u32", "v_add_u32"),
+    ("v_sub_nc_u32", "v_sub_u32"),
+    ("v_subrev_nc_u32", "v_subrev_u32"),
+    ("v_add_nc_i32", "v_add_i32"),
+    ("v_sub_nc_i32", "v_sub_i32"),
+    ("v_add_nc_u16", "v_add_u16"),
+    ("v_sub_nc_u16", "v_sub_u16"),
+    ("v_add_nc_i16", "v_add_i16"),
+    ("v_sub_nc_i16", "v_sub_i16"),
+    ("v_add_co_ci_u32", "v_addc_co_u32"),
+    ("v_sub_co_ci_u32", "v_subb_co_u32"),
+    ("v_subrev_co_ci_u32", "v_subbrev_co_u32"),
+    ("v_mad_co_u64_u32", "v_mad_u64_u32"),
+    ("v_mad_co_i64_i32", "v_mad_i64_i32"),
+    ("v_mul_dx9_zero_f32", "v_mul_legacy_f32"),
+    ("v_cvt_nearest_i32_f32", "v_cvt_rpi_i32_f32"),
+    ("v_cvt_floor_i32_f32", "v_cvt_flr_i32_f32"),
+    ("v_cvt_pk_rtz_f16_f32", "v_cvt_pkrtz_f16_f32"),
+    ("v_clz_i32_u32", "v_ffbh_u32"),
+    ("v_ctz_i32_b32", "v_ffbl_b32"),
+    ("v_cls_i32", "v_ffbh_i32"),
+    ("v_dot2acc_f32_f16", "v_dot2c_f32_f16"),
+];
+
+/// What GFX9 calls an instruction of RDNA.
+fn gfx9_name(name: &str) -> String {
+    match RENAMED.iter().find(|(rdna, _)| *rdna == name) {
+        Some((_, gfx9)) => (*gfx9).into(),
+        None if name.contains("_t_f") => name.replace("_t_f", "_tru_f"),
+        None => name.replace("_num_", "_").replace("_pk_norm_", "_pknorm_"),
+    }
+}
+
+/// Matrix products, small floats and results in scalar registers have tests of their own.
+fn is_special(row: &Row) -> bool {
+    ["v_mfma", "v_smfmac", "v_wmma", "v_swmmac", "v_s_"].iter().any(|prefix| row.name.starts_with(prefix))
         || ["fp8", "bf8", "scalef32"].iter().any(|format| row.name.contains(format))
 }
 
+/// All rows of GFX9 and of RDNA.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    [Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p].into_iter().flat_map(table::rows)
+    let tables = [Target::Gfx90a, Target::Gfx1030].into_iter().flat_map(table::of);
+    tables.filter(|(family, _)| FAMILIES.contains(family)).flat_map(|(_, rows)| rows.iter())
+}
+
+impl Model {
+    fn describes(&self, row: &Row) -> bool {
+        self.name == row.name || row.is_rdna() && self.name == gfx9_name(row.name)
+    }
 }
 
 fn all() -> Vec<Model> {
@@ -180,6 +242,7 @@ fn all() -> Vec<Model> {
         integer::models(),
         compare::models(),
         packed::models(),
+        rdna::models(),
     ]
     .into_iter()
     .flatten()
@@ -189,12 +252,12 @@ fn all() -> Vec<Model> {
 #[test]
 fn every_row_has_a_model_or_a_test_of_its_own() {
     let models = all();
-    for row in rows().filter(|row| !is_matrix(row) && !ELSEWHERE.contains(&row.name)) {
-        let found = models.iter().filter(|model| model.name == row.name).count();
+    for row in rows().filter(|row| !is_special(row) && !ELSEWHERE.contains(&row.name)) {
+        let found = models.iter().filter(|model| model.describes(row)).count();
         assert_eq!(found, 1, "{} models of {}", found, row.name);
     }
     for model in &models {
-        assert!(rows().any(|row| row.name == model.name), "{} is no row", model.name);
+        assert!(rows().any(|row| model.describes(row)), "{} is no row", model.name);
     }
 }
 
@@ -204,7 +267,7 @@ fn run(models: Vec<Model>, rounds: u32) {
     let rounds = rounds * samples;
     let mut wrong = Vec::new();
     for model in models {
-        for row in rows().filter(|row| row.name == model.name) {
+        for row in rows().filter(|row| model.describes(row)) {
             if let Err(text) = lanes::check(row, &model, rounds) {
                 wrong.push(text);
             }
@@ -236,6 +299,11 @@ fn integer_rows_match_their_models() {
 #[test]
 fn comparison_rows_match_their_models() {
     run(compare::models(), 16);
+}
+
+#[test]
+fn rows_that_came_with_rdna_match_their_models() {
+    run(rdna::models(), 96);
 }
 
 #[test]

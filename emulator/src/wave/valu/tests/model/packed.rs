@@ -152,7 +152,10 @@ pub(super) fn models() -> Vec<Model> {
     ];
     for model in short {
         let omod = model.res == Res::PackedF16;
-        list.push(Model { without: Without { signs: true, omod, sdwa: true, op_sel: true }, ..model });
+        list.push(Model {
+            without: Without { signs: true, omod, sdwa: true, op_sel: true, clamp: false },
+            ..model
+        });
     }
     list
 }

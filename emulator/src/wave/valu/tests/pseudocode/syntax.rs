@@ -16,6 +16,8 @@ pub(super) enum Expr {
     Typed(Box<Expr>, String),
     /// `x[high : low]`, reversed if `high` is below.
     Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `x[low +: width]`.
+    Part(Box<Expr>, Box<Expr>, Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Call(String, Vec<Expr>),
     /// `32'F(x)`: a conversion.
@@ -42,7 +44,7 @@ pub(super) enum Statement {
 
 /// Splits a text into tokens; a name keeps the types behind its dots to itself.
 fn tokens(text: &str) -> Result<Vec<String>, String> {
-    const LONG: [&str; 11] = ["**", "<<", ">>", "<=", ">=", "==", "!=", "<>", "&&", "||", "+="];
+    const LONG: [&str; 12] = ["**", "<<", ">>", "<=", ">=", "==", "!=", "<>", "&&", "||", "+=", "+:"];
     let mut tokens = Vec::new();
     for line in text.lines() {
         let mut rest = line.split("//").next().unwrap_or("").trim_start();
@@ -297,6 +299,8 @@ impl Parser {
                 let first = self.rest_of_choice(first)?;
                 expr = if self.accept(":") {
                     Expr::Slice(Box::new(expr), Box::new(first), Box::new(self.operation(0)?))
+                } else if self.accept("+:") {
+                    Expr::Part(Box::new(expr), Box::new(first), Box::new(self.operation(0)?))
                 } else {
                     Expr::Index(Box::new(expr), Box::new(first))
                 };
