@@ -12,7 +12,7 @@ use crate::{
     race::{self, Group, RaceWatch},
     touched::Notes,
     uninit::Contents,
-    wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
+    wave::{Exit, Fault, Question, Surroundings, Vector, Wave, code::Code},
 };
 
 /// Dwords of instructions of one wave before the next one's turn.
@@ -152,7 +152,7 @@ impl Workgroup {
     fn take_turns(&mut self, code: &[Arc<Code>], budget: u64) -> Turn {
         let mut left = budget;
         loop {
-            let (mut live, mut ready, mut worked) = (0u32, 0u32, false);
+            let (mut live, mut ready, mut worked, mut asked) = (0u32, 0u32, false, false);
             let alone = self.slots.iter().filter(|s| s.state == State::Ready).count() == 1;
             for (number, slot) in self.slots.iter_mut().enumerate() {
                 if slot.state == State::Ready {
@@ -164,6 +164,7 @@ impl Workgroup {
                     worked |= exit != Exit::Yield && !is_spinning;
                     match exit {
                         Exit::Slice | Exit::Yield => {}
+                        Exit::Barrier if slot.wave.question.is_some() => asked = true,
                         Exit::Barrier => slot.state = State::AtBarrier,
                         Exit::End => slot.state = State::Ended,
                         Exit::Stop => {
@@ -176,6 +177,9 @@ impl Workgroup {
                 }
                 live += u32::from(slot.state != State::Ended);
                 ready += u32::from(slot.state == State::Ready);
+            }
+            if asked {
+                self.answer();
             }
             if live == 0 {
                 self.judge();
@@ -212,6 +216,27 @@ impl Workgroup {
         for slot in &mut self.slots {
             if slot.state == State::AtBarrier && Some(slot.wave.arrivals) <= arrivals {
                 slot.state = State::Ready;
+            }
+        }
+    }
+
+    /// Answers what waves have asked about the barrier, one after the other (RDNA 4).
+    #[cold]
+    fn answer(&mut self) {
+        for number in 0..self.slots.len() {
+            let Some(question) = self.slots[number].wave.question.take() else { continue };
+            let live = self.slots.iter().filter(|slot| slot.state != State::Ended);
+            let arrivals = live.map(|slot| slot.wave.arrivals);
+            let (least, most) = (arrivals.clone().min().unwrap_or(0), arrivals.clone().max().unwrap_or(0));
+            let (members, ahead) = (arrivals.clone().count(), arrivals.filter(|n| *n > least).count());
+            let wave = &mut self.slots[number].wave;
+            match question {
+                Question::IsFirst => {
+                    wave.arrivals += 1;
+                    wave.scc = wave.arrivals > most;
+                }
+                // CAST: a workgroup has at most 32 waves.
+                Question::State(dst) => wave.set_scalar(dst, (ahead << 16 | members << 4 | 1) as u32),
             }
         }
     }

@@ -137,7 +137,7 @@ impl Registers {
         let sgpr = &mut wave.sgpr;
         sgpr[..MAX_USER].copy_from_slice(&self.user);
         if let Some(at) = self.private_segment_buffer {
-            sgpr[at..at + 4].copy_from_slice(&scratch_resource(scratch, lanes));
+            sgpr[at..at + 4].copy_from_slice(&scratch_resource(scratch, lanes, self.generation));
         }
         if let Some(at) = self.flat_scratch {
             sgpr[at] = scratch as u32;

@@ -270,10 +270,13 @@ impl Inst {
         (self.word1 >> 21 & 0xc0 | self.word0 >> 5 & 0x38 | self.word1 >> 29) as u8
     }
 
+    /// The bit of a DPP word that says so.
+    pub const FETCHES_INACTIVE: u32 = 1 << 18;
+
     /// Whether DPP reads lanes that are off (FI).
     pub const fn fetches_inactive(&self) -> bool {
         match self.variant {
-            Variant::Dpp => self.literal >> 18 & 1 != 0,
+            Variant::Dpp => self.literal & Self::FETCHES_INACTIVE != 0,
             // The code of source 0 says so.
             Variant::Dpp8 => (if self.size == 12 { self.word1 } else { self.word0 }) & 0x1ff == 234,
             _ => false,

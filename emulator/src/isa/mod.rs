@@ -10,6 +10,7 @@
 //! | [`decode`](mod@decode) | words to [`Inst`] |
 //! | [`inst`] | a decoded instruction: operands in one numbering, modifiers in one word |
 //! | [`disasm`] | [`Inst`] to LLVM's text |
+//! | [`mod@format`] | formats of typed buffers |
 //!
 //! # Adding an instruction
 //!
@@ -29,6 +30,7 @@
 
 pub mod decode;
 pub mod disasm;
+pub mod format;
 pub mod inst;
 pub mod row;
 pub mod table;

@@ -745,7 +745,8 @@ impl Engine {
             FaultKind::IllegalInstruction { .. }
             | FaultKind::Unimplemented { .. }
             | FaultKind::Illegal { .. }
-            | FaultKind::BufferFormat { .. } => (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, None),
+            | FaultKind::BufferFormat { .. }
+            | FaultKind::Format { .. } => (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, None),
             FaultKind::Trap { .. } | FaultKind::Halt | FaultKind::Deadlock { .. } => {
                 (HSA_STATUS_ERROR_EXCEPTION, None)
             }

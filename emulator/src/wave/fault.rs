@@ -17,6 +17,8 @@ pub enum Restriction {
     Doorbell,
     /// Scales, and no matrix instruction behind that takes them.
     NoMatrix,
+    /// A barrier with a number of its own.
+    NoNamedBarriers,
 }
 
 impl fmt::Display for Restriction {
@@ -27,6 +29,7 @@ impl fmt::Display for Restriction {
             Self::TrapHandler => "only a trap handler returns from an exception",
             Self::Doorbell => "only a trap handler asks for the queue's doorbell",
             Self::NoMatrix => "no matrix instruction that takes the scales follows",
+            Self::NoNamedBarriers => "the workgroup has one barrier, -1",
         })
     }
 }
@@ -59,6 +62,11 @@ pub enum FaultKind {
         data: u8,
         /// NUM_FORMAT.
         number: u8,
+    },
+    /// A buffer format of RDNA that the hardware does not define.
+    Format {
+        /// FORMAT.
+        format: u32,
     },
     /// An access outside every allocation, or a write to read-only memory.
     Memory {
@@ -133,6 +141,7 @@ impl fmt::Display for FaultKind {
             Self::BufferFormat { data, number } => {
                 write!(f, "reserved buffer format: data format {data} with number format {number}")
             }
+            Self::Format { format } => write!(f, "reserved buffer format {format}"),
             Self::Memory { address, lane, bytes, write } => {
                 let what = if write { "write" } else { "read" };
                 write!(f, "memory fault: {what} of {bytes} bytes at {address:#x} by lane {lane}")

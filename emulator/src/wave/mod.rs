@@ -29,4 +29,5 @@ pub use run::Exit;
 pub use semantics::{Exec, semantics};
 pub use state::{Mode, Vector, Wave};
 pub use surroundings::{Apertures, Deaf, Host, Surroundings};
+pub(crate) use sync::Question;
 pub use sync::{Ticket, WaveSync};

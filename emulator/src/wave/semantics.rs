@@ -3,7 +3,7 @@
 use super::{
     Wave,
     exec::{
-        cached, ds, exchange, flat, fork, formatted, gws, mubuf, scalar_atomic, smem, sop1, sop2, sopc, sopk,
+        barrier, blocks, cached, ds, exchange, flat, fork, formatted, gws, mubuf, scalar_atomic, smem, sop1, sop2, sopc, sopk,
         sopp, to_lds, transposed,
     },
     valu::{

@@ -8,7 +8,7 @@ use super::{
     near::Near,
     simd,
     surroundings::Surroundings,
-    sync::Ticket,
+    sync::{Question, Ticket},
 };
 use crate::{
     convergence::Converging,
@@ -126,6 +126,8 @@ pub struct Wave {
     pub(super) lanes: usize,
     /// How often it has signalled its workgroup's barrier, where it may wait for that later (RDNA 4).
     pub(crate) arrivals: u64,
+    /// What it asks its workgroup before it goes on (RDNA 4).
+    pub(crate) question: Option<Question>,
     /// The scalar condition code.
     pub scc: bool,
     /// Indexed by the 8-bit scalar source code: s0..s101 and the named registers below 128, the inline
@@ -201,6 +203,7 @@ impl Wave {
             full: u64::MAX,
             lanes: 64,
             arrivals: 0,
+            question: None,
             scc: false,
             sgpr: constants::registers(&surroundings.apertures),
             vgpr,
@@ -245,6 +248,7 @@ impl Wave {
         self.target = target;
         self.scc = false;
         self.arrivals = 0;
+        self.question = None;
         self.stop = None;
         self.trap_status = 0;
         self.waiting = None;

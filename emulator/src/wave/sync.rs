@@ -3,6 +3,8 @@
 
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::isa::Operand;
+
 /// Resources of a device; the six bits that name one wrap.
 const RESOURCES: usize = 64;
 
@@ -26,6 +28,15 @@ pub enum Ticket {
     },
     /// A semaphore, in whose queue the wave is counted.
     Semaphore,
+}
+
+/// What a wave asks about its workgroup's barrier, which the workgroup answers before the wave goes on (RDNA 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Whether it is the first that signals; it signals with the question.
+    IsFirst,
+    /// How many waves there are, and how many have signalled: for this register.
+    State(Operand),
 }
 
 /// The resources of `ds_gws_*`: 64 counters that act as barriers or counting semaphores.

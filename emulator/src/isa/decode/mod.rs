@@ -235,9 +235,10 @@ impl Fetch {
 }
 
 impl Fetch {
-    /// As [`Fetch::with_literal`], of an instruction of two words.
+    /// As [`Fetch::with_literal`], of an instruction of two words, which has no literal beside a DPP word.
     fn with_third_literal(&self, mut inst: Inst) -> Decoded {
         if inst.src.contains(&Operand::LITERAL) {
+            require(inst.size == 8, inst.row)?;
             inst.literal = self.third()?;
             inst.size = 12;
         }

@@ -151,7 +151,9 @@ fn dpp(f: &Fetch, inst: Inst) -> Decoded {
     let row = inst.row;
     let word = f.second()?;
     let bit = |n: u32| word >> n & 1 != 0;
-    let mut inst = Inst { variant: Variant::Dpp, size: 8, word1: word, literal: word, ..inst };
+    // The bit with which RDNA reads lanes that are off means nothing here.
+    let literal = word & !Inst::FETCHES_INACTIVE;
+    let mut inst = Inst { variant: Variant::Dpp, size: 8, word1: word, literal, ..inst };
     inst.src[0] = vgpr(bits(word, 7, 0));
     for (i, neg, abs) in [(0, 20, 21), (1, 22, 23)] {
         require(neg_abs_allowed(row, i, bit(neg), bit(abs)), row)?;

@@ -127,7 +127,7 @@ fn literal_text(ty: Ty, value: u32) -> String {
         Ty::V2Bf16 => (is_inline_integer(value as i32) || is_bf16_bits(value), value),
         Ty::B64 => (value <= 64, value),
         Ty::F64 => return double(value),
-        Ty::S32 | Ty::S64 | Ty::V32 | Ty::A32 => return immediate32(value),
+        Ty::S32 | Ty::S64 | Ty::V32 | Ty::A32 | Ty::B128 => return immediate32(value),
         _ => (is_inline32(value), value),
     };
     if inline { format!("lit({value:#x})") } else { format!("{digits:#x}") }

@@ -154,6 +154,14 @@ fn addresses(w: &Wave, row: usize, offset: i64) -> [u64; 64] {
     std::array::from_fn(|lane| shape::lane_address(w, row, offset, lane))
 }
 
+/// All lanes' addresses of a GLOBAL instruction.
+pub fn global_addresses(w: &Wave, inst: &Inst) -> [u64; 64] {
+    match global(w, inst) {
+        Place::Linear(Linear { base, row }) => w.row(row).map(|offset| base.wrapping_add(offset.into())),
+        Place::Anywhere { row, offset } => addresses(w, row, offset),
+    }
+}
+
 /// Which part of the generic address space an address belongs to.
 enum Segment {
     Memory,

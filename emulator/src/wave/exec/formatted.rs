@@ -9,7 +9,7 @@ use super::{
     shape, to_lds,
 };
 use crate::{
-    isa::{Family, Flow, Inst, Memory},
+    isa::{Family, Flow, Inst, Memory, format::parts},
     os::hidden,
     wave::{FaultKind, Wave},
 };
@@ -30,12 +30,17 @@ impl Formatted {
     fn new(w: &Wave, inst: &Inst) -> Result<Self, FaultKind> {
         let access = Access::formatted(w, inst);
         let r = &access.resource;
-        let (data, number, selectors) = if inst.row.family == Family::Mtbuf {
+        let is_typed = inst.row.family == Family::Mtbuf;
+        let (data, number) = match is_typed {
+            _ if w.target.is_rdna() => {
+                let format = if is_typed { inst.literal } else { r.format() };
+                parts(format, w.target).ok_or(FaultKind::Format { format })?
+            }
             // CAST: 4 and 3 bits.
-            ((inst.word0 >> 19 & 15) as u8, (inst.word0 >> 23 & 7) as u8, [4, 5, 6, 7])
-        } else {
-            (r.data_format(), r.number_format(), r.selectors())
+            true => ((inst.word0 >> 19 & 15) as u8, (inst.word0 >> 23 & 7) as u8),
+            false => (r.data_format(), r.number_format()),
         };
+        let selectors = if is_typed { [4, 5, 6, 7] } else { r.selectors() };
         Ok(Self { format: Format::new(data, number)?, access, selectors })
     }
 

@@ -15,6 +15,8 @@
 
 pub mod access;
 pub mod atomic;
+pub mod barrier;
+pub mod blocks;
 pub mod buffer;
 pub mod cached;
 pub mod clock;

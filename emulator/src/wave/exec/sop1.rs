@@ -337,18 +337,3 @@ pub fn s_sendmsg_rtn_b32(w: &mut Wave, inst: &Inst) -> Flow {
 pub fn s_sleep_var(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Yield
 }
-
-/// The code of -1, the barrier of the workgroup.
-const WORKGROUP: Operand = Operand(193);
-/// The code of 0, which is no barrier.
-const NO_BARRIER: Operand = Operand(128);
-
-/// The wave has arrived at its workgroup's barrier, for which it may wait later.
-pub fn s_barrier_signal(w: &mut Wave, inst: &Inst) -> Flow {
-    match inst.src[0] {
-        WORKGROUP => w.arrivals += 1,
-        NO_BARRIER => {}
-        _ => return w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
-    }
-    Flow::Next
-}

@@ -2,7 +2,7 @@
 
 use super::hardware;
 use crate::{
-    isa::{Flow, Inst},
+    isa::{Flow, Inst, Operand},
     wave::Wave,
 };
 
@@ -65,6 +65,46 @@ pub fn s_mulk_i32(w: &mut Wave, inst: &Inst) -> Flow {
 /// D = address of the next instruction; PC += 4 * immediate.
 pub fn s_call_b64(w: &mut Wave, inst: &Inst) -> Flow {
     w.set_scalar64(inst.dst, w.pc);
+    jump(w, inst)
+}
+
+/// Begins code that is executed for the lower half of the live lanes and then for the upper one: the half that is not yet
+/// done is in D (RDNA2 ISA, S_SUBVECTOR_LOOP_BEGIN).
+pub fn s_subvector_loop_begin(w: &mut Wave, inst: &Inst) -> Flow {
+    let [low, high] = halves(w);
+    if low | high == 0 {
+        return jump(w, inst);
+    }
+    if low == 0 {
+        w.set_scalar(inst.dst, 0);
+    } else {
+        w.set_scalar(inst.dst, high);
+        w.set_scalar(Operand::EXEC_HI, 0);
+    }
+    Flow::Next
+}
+
+/// Goes back for the upper half, or makes whole what [`s_subvector_loop_begin`] took apart.
+pub fn s_subvector_loop_end(w: &mut Wave, inst: &Inst) -> Flow {
+    let (other, [low, high]) = (w.scalar(inst.dst, inst), halves(w));
+    if high != 0 {
+        w.set_scalar(Operand::EXEC_LO, other);
+    } else if other != 0 {
+        w.set_scalar(Operand::EXEC_HI, other);
+        w.set_scalar(inst.dst, low);
+        w.set_scalar(Operand::EXEC_LO, 0);
+        return jump(w, inst);
+    }
+    Flow::Next
+}
+
+/// Live lanes from 0 on, and from 32 on.
+fn halves(w: &Wave) -> [u32; 2] {
+    // CAST: 32 bits each.
+    [w.exec as u32, (w.exec >> 32) as u32]
+}
+
+fn jump(w: &mut Wave, inst: &Inst) -> Flow {
     w.pc = w.pc.wrapping_add_signed(4 * i64::from(immediate(inst)));
     Flow::Jump
 }

@@ -61,15 +61,6 @@ pub fn s_barrier(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Barrier
 }
 
-/// Waits until all live waves of the workgroup have signalled as often as this one (RDNA 4).
-pub fn s_barrier_wait(w: &mut Wave, inst: &Inst) -> Flow {
-    match inst.imm {
-        -1 => Flow::Barrier,
-        0 => Flow::Next,
-        _ => w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
-    }
-}
-
 /// MODE[3:0] = immediate.
 pub fn s_round_mode(w: &mut Wave, inst: &Inst) -> Flow {
     w.mode = Mode(w.mode.0 & !0xf | inst.imm as u32 & 0xf);

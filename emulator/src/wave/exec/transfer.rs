@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 use super::{
-    kind::{self, Kind, kind_of},
+    kind::{self, Kind, Words, kind_of},
     shape::{self, LOWER},
 };
 use crate::{
@@ -71,14 +71,20 @@ fn load_lanes<const K: u8>(
         .try_for_each(|lane| load_lane::<K>(w, dst, base.wrapping_add(u64::from(offsets[lane])), lane))
 }
 
-/// Loads one lane after checking its address.
+/// Reads one lane's datum after checking its address.
 #[inline(always)]
-pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, address: u64, lane: usize) -> Result<(), FaultKind> {
+pub fn read_lane<const K: u8>(w: &mut Wave, address: u64, lane: usize) -> Result<Words, FaultKind> {
     let kind = const { kind_of(K) };
     w.check(address, kind.bytes(), lane, false)?;
     // SAFETY: checked to be readable just now.
-    let words = unsafe { w.load_datum(kind, address as *const u8) };
-    kind::put(w, kind, dst, lane, words);
+    Ok(unsafe { w.load_datum(kind, address as *const u8) })
+}
+
+/// Loads one lane after checking its address.
+#[inline(always)]
+pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, address: u64, lane: usize) -> Result<(), FaultKind> {
+    let words = read_lane::<K>(w, address, lane)?;
+    kind::put(w, const { kind_of(K) }, dst, lane, words);
     Ok(())
 }
 

@@ -76,7 +76,7 @@ impl Dpp {
 
     /// Whether lanes that are off are read, too (FI, on RDNA).
     fn fetches_inactive(self) -> bool {
-        self.0 & 1 << 18 != 0
+        self.0 & Inst::FETCHES_INACTIVE != 0
     }
 
     /// The lanes of a wave that have a source, and a live one.

@@ -1,7 +1,8 @@
 //! The 8-bit floats of gfx942, and conversions between 8-bit floats and singles (MI300 ISA, 7.2).
 //!
 //! Neither format of gfx942 has infinities or a negative zero, whose code 0x80 is the only NaN ("FNUZ"). The same
-//! instructions of gfx950 convert the formats of the Open Compute Project, [`small`].
+//! instructions of gfx950 and RDNA 4 convert the formats of the Open Compute Project, [`small`]. On RDNA 4 op_sel names
+//! the byte or half of a source, too (RDNA4 ISA, V_CVT_F32_FP8).
 
 use super::{
     map::{accumulate, instructions, rare},
@@ -22,7 +23,7 @@ pub(super) trait Fnuz {
     const FRACTION: u32;
     /// Bits of the exponent.
     const EXPONENT: u32;
-    /// What gfx950 has in its place.
+    /// What gfx950 and RDNA 4 have in its place.
     type Ocp: Small;
     /// One more than an IEEE format would have.
     const BIAS: u32 = 1 << (Self::EXPONENT - 1);
@@ -98,25 +99,32 @@ impl Fnuz for Bf8 {
 
 /// Whether the formats are those of [`small`].
 fn is_ocp(wave: &Wave) -> bool {
-    wave.target == Target::Gfx950
+    wave.target == Target::Gfx950 || wave.target.is_rdna()
 }
 
-/// The low byte.
+/// The low byte, or the one that op_sel names, with its two bits in reverse.
 #[inline(always)]
 fn unpack<F: Fnuz>(wave: &mut Wave, inst: &Inst) -> Flow {
     if is_ocp(wave) {
-        rare::map1(wave, inst, small::decode::<F::Ocp>)
+        let op_sel = u32::from(inst.mods.op_sel);
+        let shift = (op_sel & 1) << 4 | (op_sel & 2) << 2;
+        rare::map1(wave, inst, move |a: u32| small::decode::<F::Ocp>(a >> shift))
     } else {
         rare::map1(wave, inst, F::decode)
     }
 }
 
-/// The low two bytes.
+/// The low two bytes, or the high ones if op_sel says so.
 #[inline(always)]
 fn unpack_pair<F: Fnuz>(wave: &mut Wave, inst: &Inst) -> Flow {
     let pair = |low: f32, high: f32| u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
     if is_ocp(wave) {
-        rare::map1(wave, inst, |a: u32| pair(small::decode::<F::Ocp>(a), small::decode::<F::Ocp>(a >> 8)))
+        let shift = u32::from(inst.mods.op_sel & 1) << 4;
+        let half = move |a: u32| {
+            let a = a >> shift;
+            pair(small::decode::<F::Ocp>(a), small::decode::<F::Ocp>(a >> 8))
+        };
+        rare::map1(wave, inst, half)
     } else {
         rare::map1(wave, inst, |a: u32| pair(F::decode(a), F::decode(a >> 8)))
     }

@@ -10,6 +10,7 @@ use super::{
     modal::{accumulating, floats},
     mode::{Operand as _, Precision},
     result::{merge, store},
+    small::{self, E4m3, E5m2, Small},
     soft::{self, Env},
     source::prepared,
 };
@@ -190,6 +191,36 @@ pub(crate) fn v_dot4_i32_iu8(wave: &mut Wave, inst: &Inst) -> Flow {
 
 pub(crate) fn v_dot8_i32_iu4(wave: &mut Wave, inst: &Inst) -> Flow {
     dot_iu::<4>(wave, inst)
+}
+
+/// The products of four small floats, one after the other added to source 2: each product is exact.
+fn dot4<A: Small, B: Small>(wave: &mut Wave, inst: &Inst) -> Flow {
+    let [a, b, _] = operands(wave, inst, Kind::B32, false);
+    let c = prepared(wave, inst, 2, Kind::F32);
+    let value = std::array::from_fn(|lane| {
+        let sum = (0..32).step_by(8).fold(f32::from_bits(c.0[lane]), |sum, bit| {
+            sum + small::decode::<A>(a[lane] >> bit) * small::decode::<B>(b[lane] >> bit)
+        });
+        sum.to_bits()
+    });
+    store::<f32>(wave, inst, false, &[Vector(value)]);
+    Flow::Next
+}
+
+pub(crate) fn v_dot4_f32_fp8_fp8(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot4::<E4m3, E4m3>(wave, inst)
+}
+
+pub(crate) fn v_dot4_f32_fp8_bf8(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot4::<E4m3, E5m2>(wave, inst)
+}
+
+pub(crate) fn v_dot4_f32_bf8_fp8(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot4::<E5m2, E4m3>(wave, inst)
+}
+
+pub(crate) fn v_dot4_f32_bf8_bf8(wave: &mut Wave, inst: &Inst) -> Flow {
+    dot4::<E5m2, E5m2>(wave, inst)
 }
 
 /// The products of both halves, one after the other added to a half of source 2 and rounded.

@@ -259,7 +259,7 @@ fn buffer(f: &Fetch, row: &'static Row) -> Decoded {
     };
     if shape.has(flag::CACHE) {
         let reserved =
-            if is_gfx11 { f.lo(14, 13) | bits(word1, 23, 21) } else { f.lo(16, 12) | bits(word1, 23, 22) };
+            if is_gfx11 { f.lo(14, 13) | bits(word1, 23, 21) } else { f.lo(16, 12) | bits(word1, 23, 23) };
         require(reserved == 0, row)?;
         return Ok(inst);
     }

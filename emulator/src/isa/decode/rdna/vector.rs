@@ -100,6 +100,11 @@ fn short(f: &Fetch, mut inst: Inst) -> Decoded {
     let (row, code) = (inst.row, f.lo(8, 0));
     if row.shape.src[0] == Ty::No {
         require(f.lo(24, 17) == 0, row)?;
+        // v_nop reads no source, but may have a word of eight lanes.
+        if f.target.generation() == Generation::Gfx10 && matches!(code, DPP8 | DPP8_FI) && may_move(f, row) {
+            let word1 = f.second()?;
+            inst = Inst { variant: Variant::Dpp8, size: 8, word1, literal: word1, ..inst };
+        }
         return Ok(inst);
     }
     match code {
@@ -307,7 +312,11 @@ fn wmma_of_gfx12(f: &Fetch, row: &Row, word1: u32) -> Decoded<()> {
         false => (7, 7),
     };
     // Of sparse matrices, which part of the index.
-    let op_sel = u32::from(shape.has(flag::SPARSE) && !name.ends_with("64_iu4"));
+    let op_sel = match shape.has(flag::SPARSE) {
+        false => 0,
+        true if name.ends_with("iu4") => 1,
+        true => 3,
+    };
     let all = f.lo(14, 14) << 2 | bits(word1, 28, 27) == 7;
     let reserved = bits(word1, 31, 29) & !low | f.lo(10, 8) & !high | f.lo(13, 11) & !op_sel;
     if all && reserved == 0 { Ok(()) } else { Err(DecodeErrorKind::Reserved { name }) }

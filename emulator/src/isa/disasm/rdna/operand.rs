@@ -11,6 +11,7 @@ pub fn name(op: Operand, ty: Ty, literal: u32) -> String {
     match op.0 {
         0..=105 if dwords > 1 => format!("s[{}:{}]", op.0, op.0 + dwords - 1),
         0..=105 => format!("s{}", op.0),
+        255 if ty == Ty::Mask => operand::immediate32(literal),
         _ if ty == Ty::Mask => operand::name(op, Ty::B32, literal),
         _ => operand::name(op, ty, literal),
     }

@@ -86,7 +86,8 @@ fn waitcnt(text: &mut Text, imm: u32, target: Target) {
 fn message(imm: u32, target: Target) -> String {
     let generation = target.generation();
     if generation == Generation::Gfx10 {
-        return match imm {
+        // Bits that no message has are ignored if LLVM knows the number.
+        return match imm & 0x37f {
             11 => "sendmsg(MSG_GET_DDID)".to_owned(),
             _ => sendmsg(imm),
         };

@@ -218,7 +218,9 @@ pub fn vop3p(text: &mut Text, inst: &Inst, _: Target) {
         true => shape.has(flag::OP_SEL),
         false => shape.src[0] != Ty::B32,
     };
-    text.flag(shape.has(flag::SPARSE) && mods.op_sel & 1 != 0, "index_key:1");
+    if shape.has(flag::SPARSE) && mods.op_sel & 3 != 0 {
+        text.modifier(&format!("index_key:{}", mods.op_sel & 3));
+    }
     if mods.op_sel & all != 0 && !shape.has(flag::SPARSE) {
         text.modifier(&list("op_sel", each(mods.op_sel)));
     }

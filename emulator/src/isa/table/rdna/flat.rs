@@ -228,15 +228,15 @@ macro_rules! global { ($rows:ident) => { $rows! { GLOBAL, Global,
     [   _,   82,   82,    _], "global_atomic_max_f32", B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_max_f32);
     [   _,    _,    _,   82], "global_atomic_max_num_f32", B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_max_f32);
     [  83,    _,    _,    _], "global_atomic_sub_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_sub_x2);
-    [   _,    _,    _,   83], "global_load_block", B1024 = [B64], 0, None;
-    [   _,    _,    _,   84], "global_store_block", No = [B64, B1024], STORE, None;
+    [   _,    _,    _,   83], "global_load_block", B1024 = [B64], 0, Some(blocks::global_load_block);
+    [   _,    _,    _,   84], "global_store_block", No = [B64, B1024], STORE, Some(blocks::global_store_block);
     [  85,    _,    _,    _], "global_atomic_smin_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_smin_x2);
     [   _,   86,   86,   86], "global_atomic_add_f32", B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_add_f32);
     [  86,    _,    _,    _], "global_atomic_umin_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_umin_x2);
     [  87,    _,    _,    _], "global_atomic_smax_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_smax_x2);
-    [   _,    _,    _,   87], "global_load_tr_b128", B128 = [B64], 0, None;
+    [   _,    _,    _,   87], "global_load_tr_b128", B128 = [B64], 0, Some(transposed::global_load_tr_b128);
     [  88,    _,    _,    _], "global_atomic_umax_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_umax_x2);
-    [   _,    _,    _,   88], "global_load_tr_b64", B64 = [B64], 0, None;
+    [   _,    _,    _,   88], "global_load_tr_b64", B64 = [B64], 0, Some(transposed::global_load_tr_b64);
     [  89,    _,    _,    _], "global_atomic_and_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_and_x2);
     [   _,    _,    _,   89], "global_atomic_pk_add_f16", B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_pk_add_f16);
     [  90,    _,    _,    _], "global_atomic_or_x2", B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_or_x2);
@@ -297,8 +297,8 @@ macro_rules! scratch { ($rows:ident) => { $rows! { SCRATCH, Scratch,
     [   _,   36,   36,   36], "scratch_store_d16_hi_b8", No = [B32, B32], STORE, Some(flat::scratch_store_byte_d16_hi);
     [  37,    _,    _,    _], "scratch_load_short_d16_hi", B32 = [B32], 0, Some(flat::scratch_load_short_d16_hi);
     [   _,   37,   37,   37], "scratch_store_d16_hi_b16", No = [B32, B32], STORE, Some(flat::scratch_store_short_d16_hi);
-    [   _,    _,    _,   83], "scratch_load_block", B1024 = [B32], 0, None;
-    [   _,    _,    _,   84], "scratch_store_block", No = [B32, B1024], STORE, None;
+    [   _,    _,    _,   83], "scratch_load_block", B1024 = [B32], 0, Some(blocks::scratch_load_block);
+    [   _,    _,    _,   84], "scratch_store_block", No = [B32, B1024], STORE, Some(blocks::scratch_store_block);
 } } }
 pub(crate) use scratch;
 scratch!(rows);
