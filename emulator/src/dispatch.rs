@@ -10,7 +10,7 @@ mod residency;
 mod share;
 
 use std::sync::{
-    Arc, Once, OnceLock,
+    Arc, OnceLock,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
@@ -134,6 +134,7 @@ impl Dispatch {
                 notes: None,
                 watches: Watches::default(),
                 group_bytes: launch.group_bytes,
+                has_several_caches: environment.target.is_rdna() && descriptor.wgp_mode(),
             },
             launch,
             entry,
@@ -170,19 +171,7 @@ impl Dispatch {
     }
 
     /// Has the workgroups note what they touch, and what else is watched.
-    ///
-    /// What looks at single instructions knows those of GFX9 only: on RDNA it stays off, and says so once.
-    pub(crate) fn noted(mut self, mut watches: Watches) -> Self {
-        if self.resources.target.is_rdna() && watches.looks_at_instructions() {
-            static TOLD: Once = Once::new();
-            TOLD.call_once(|| {
-                tracing::warn!(
-                    target = self.resources.target.name(),
-                    "races, bounds of LDS and scratch, divergence and bytes that nothing has written are not looked for on RDNA"
-                );
-            });
-            watches = Watches::default();
-        }
+    pub(crate) fn noted(mut self, watches: Watches) -> Self {
         let arguments = watches.races.bounds.then_some(self.launch.kernarg);
         let notes = Notes::of(arguments);
         if watches.sync.is_some() && self.is_split && self.resources.group_bytes > 0 {

@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 
 use self::shadow::Memory;
 pub(crate) use self::{
-    shadow::{Access, Span},
-    wave::{Counter, Group, Racing, Spans, meet},
+    shadow::{Access, Reach, Span},
+    wave::{Caches, Counter, Group, Most, Racing, Spans, meet},
 };
 
 /// How a byte is touched.

@@ -9,7 +9,7 @@ use crate::{
     isa::Target,
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
-    race::{self, Group, RaceWatch},
+    race::{self, Caches, Group, RaceWatch},
     touched::Notes,
     uninit::Contents,
     wave::{Exit, Fault, Question, Surroundings, Vector, Wave, code::Code},
@@ -115,7 +115,11 @@ impl Workgroup {
             match group.as_ref().zip(resources.notes.as_ref()) {
                 Some((group, notes)) => {
                     let (racing, watch) = (wave.racing.get_or_insert_default(), resources.watches.races);
-                    racing.begin(group, number, &notes.races, watch, resources.target.is_gfx940());
+                    let caches = Caches {
+                        writes_back: resources.target.is_gfx940(),
+                        several: resources.has_several_caches,
+                    };
+                    racing.begin(group, number, &notes.races, watch, caches);
                 }
                 None => wave.racing = None,
             }
@@ -192,13 +196,7 @@ impl Workgroup {
             }
             if ready == 0 {
                 // All that live have arrived; those that ended do not count (MI200 ISA, 4.3).
-                race::meet(self.slots.iter_mut().filter_map(|slot| slot.wave.racing.as_deref_mut()));
-                self.meet();
-                for slot in &mut self.slots {
-                    if slot.state == State::AtBarrier {
-                        slot.state = State::Ready;
-                    }
-                }
+                self.go_on(u64::MAX);
             }
             if !worked {
                 return Turn::Suspended { idle: true };
@@ -213,10 +211,23 @@ impl Workgroup {
     fn pass(&mut self) {
         let live = self.slots.iter().filter(|slot| slot.state != State::Ended);
         let arrivals = live.map(|slot| slot.wave.arrivals).min();
-        for slot in &mut self.slots {
-            if slot.state == State::AtBarrier && Some(slot.wave.arrivals) <= arrivals {
-                slot.state = State::Ready;
-            }
+        self.go_on(arrivals.unwrap_or(u64::MAX));
+    }
+
+    /// Lets waves go on that wait, if they have signalled so often at most.
+    fn go_on(&mut self, arrivals: u64) {
+        let goes_on = |slot: &Slot| slot.state == State::AtBarrier && slot.wave.arrivals <= arrivals;
+        let Some(barrier) = self.slots.iter().find(|slot| goes_on(slot)).map(|slot| slot.wave.arrivals) else {
+            return;
+        };
+        let waves = self.slots.iter_mut().filter_map(|slot| {
+            let goes_on = goes_on(slot);
+            slot.wave.racing.as_deref_mut().map(|racing| (racing, goes_on))
+        });
+        race::meet(barrier, waves);
+        self.meet();
+        for slot in self.slots.iter_mut().filter(|slot| goes_on(slot)) {
+            slot.state = State::Ready;
         }
     }
 
@@ -269,6 +280,8 @@ impl Workgroup {
             let mine = waits(slot);
             let Some(converging) = &mut slot.wave.converging else { return };
             match (mine, other) {
+                // One that has signalled and goes on waits later.
+                (None, _) if slot.state != State::Ended => {}
                 (None, _) => converging.rounds.miss(first),
                 (Some(mine), Some(other)) if mine == first => converging.rounds.cross(mine, other),
                 (Some(mine), Some(_)) => converging.rounds.cross(mine, first),
@@ -316,13 +329,6 @@ pub(crate) struct Watches {
     pub uninit: bool,
 }
 
-impl Watches {
-    /// Whether any of it is found by looking at single instructions.
-    pub(crate) fn looks_at_instructions(&self) -> bool {
-        self.races != RaceWatch::default() || self.sync.is_some() || self.uninit
-    }
-}
-
 /// What each workgroup of a dispatch gets.
 #[derive(Clone)]
 pub(crate) struct Resources {
@@ -344,6 +350,8 @@ pub(crate) struct Resources {
     pub watches: Watches,
     /// Bytes of LDS that were asked for.
     pub group_bytes: u32,
+    /// Whether the waves of a workgroup may have different caches: those of both units of RDNA's WGP mode.
+    pub has_several_caches: bool,
 }
 
 fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {

@@ -257,7 +257,7 @@ impl Row {
 
     /// Whether it is a vector instruction that writes its source, too.
     pub fn swaps(&self) -> bool {
-        self.family == Family::Vop1 && self.name.contains("_swap_")
+        self.family == Family::Vop1 && self.name.contains("_swap")
     }
 }
 

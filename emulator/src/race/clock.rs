@@ -70,6 +70,14 @@ impl Clock {
         self.0 = joined;
     }
 
+    /// Comes behind what `other` comes behind of some waves.
+    pub(super) fn join_of(&mut self, other: &Self, waves: &Range<u32>) {
+        let first = other.0.partition_point(|(wave, _)| *wave < waves.start);
+        for (wave, times) in other.0[first..].iter().take_while(|(wave, _)| *wave < waves.end) {
+            self.raise(*wave, *times);
+        }
+    }
+
     /// All of the device sees now what the workgroup of these waves saw.
     pub(super) fn promote(&mut self, group: &Range<u32>) {
         let first = self.0.partition_point(|(wave, _)| *wave < group.start);

@@ -1,6 +1,6 @@
 //! The accesses of each dword that can still matter.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use smallvec::SmallVec;
 
@@ -28,18 +28,37 @@ impl Span {
     }
 }
 
+/// The waves for which an access may be an atomic of the language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// None.
+    #[default]
+    Nobody,
+    /// Those of its workgroup.
+    Group,
+    /// Those of the device.
+    Device,
+}
+
+impl Reach {
+    /// All of the device, or none.
+    pub(crate) fn device(is_reached: bool) -> Self {
+        if is_reached { Self::Device } else { Self::Nobody }
+    }
+}
+
 /// What lanes of an instruction do to the bytes that they touch.
 #[derive(Clone, Copy)]
 pub(crate) struct Access {
     pub(crate) how: How,
     pub(crate) pc: u64,
-    /// Whether it may be an atomic load or store of the language: a load that passes by the cache of its compute unit, or what
+    /// For whom it may be an atomic load or store of the language: a load that passes by the cache of its compute unit, or what
     /// such a load may read.
-    pub(crate) is_coherent: bool,
-    /// Whether it may be an atomic store that atomics of other waves meet.
-    pub(crate) may_meet_atomics: bool,
-    /// Whether it is an atomic store for certain.
-    pub(crate) is_atomic_store: bool,
+    pub(crate) coherent: Reach,
+    /// Whose atomics it may meet as an atomic store.
+    pub(crate) meets_atomics: Reach,
+    /// For whom it is an atomic store for certain.
+    pub(crate) atomic_store: Reach,
     /// Whether it is an atomic that compares.
     pub(crate) compares: bool,
     /// Whether what it stores is loaded by the same instruction, so that it is not known here.
@@ -51,8 +70,8 @@ pub(crate) struct Access {
 impl Access {
     /// An access of which nothing else is known.
     pub(crate) fn new(how: How, pc: u64) -> Self {
-        let (is_coherent, may_meet_atomics, is_atomic_store, compares, is_unknown) = Default::default();
-        Self { how, pc, is_coherent, may_meet_atomics, is_atomic_store, compares, is_unknown, mask: 0 }
+        let (coherent, meets_atomics, atomic_store, compares, is_unknown) = Default::default();
+        Self { how, pc, coherent, meets_atomics, atomic_store, compares, is_unknown, mask: 0 }
     }
 
     /// The access, of LDS, which has no cache.
@@ -90,27 +109,30 @@ impl Event {
         Self { value: span.value << (8 * (span.at & 3)), access, ..self }
     }
 
-    /// Whether two accesses need an order.
-    fn conflicts(&self, other: &Self) -> bool {
+    /// Whether two accesses need an order, of waves that are `apart` so far.
+    fn conflicts(&self, other: &Self, apart: Reach) -> bool {
         let (a, b) = (&self.access, &other.access);
+        let is_coherent = |access: &Access| access.coherent >= apart;
         match (a.how, b.how) {
             (How::Read, How::Read) | (How::Atomic, How::Atomic) => false,
-            (How::Write, How::Write) => !(a.is_atomic_store && b.is_atomic_store) && self.differs(other),
-            (How::Read, How::Atomic) => !a.is_coherent,
-            (How::Atomic, How::Read) => !b.is_coherent,
-            (How::Read, How::Write) | (How::Write, How::Read) => !(a.is_coherent && b.is_coherent),
-            (How::Write, How::Atomic) => !a.may_meet_atomics,
-            (How::Atomic, How::Write) => !b.may_meet_atomics,
+            (How::Write, How::Write) => !self.stores_atomically(other, apart) && self.differs(other),
+            (How::Read, How::Atomic) => !is_coherent(a),
+            (How::Atomic, How::Read) => !is_coherent(b),
+            (How::Read, How::Write) | (How::Write, How::Read) => !(is_coherent(a) && is_coherent(b)),
+            (How::Write, How::Atomic) => a.meets_atomics < apart,
+            (How::Atomic, How::Write) => b.meets_atomics < apart,
         }
     }
 
+    /// Whether both are atomic stores.
+    fn stores_atomically(&self, other: &Self, apart: Reach) -> bool {
+        self.access.atomic_store.min(other.access.atomic_store) >= apart
+    }
+
     /// Whether both store the same, and not both by atomics.
-    fn stores_the_same(&self, other: &Self) -> bool {
-        let (a, b) = (&self.access, &other.access);
-        a.how == How::Write
-            && b.how == How::Write
-            && !(a.is_atomic_store && b.is_atomic_store)
-            && !self.differs(other)
+    fn stores_the_same(&self, other: &Self, apart: Reach) -> bool {
+        let both = self.access.how == How::Write && other.access.how == How::Write;
+        both && !self.stores_atomically(other, apart) && !self.differs(other)
     }
 
     /// Whether two stores leave different values.
@@ -123,9 +145,9 @@ impl Event {
     fn is_covered_by(&self, later: &Self) -> bool {
         let (a, b) = (&self.access, &later.access);
         let is_as_strict = a.how == b.how
-            && (a.is_coherent || !b.is_coherent)
-            && (a.may_meet_atomics || !b.may_meet_atomics)
-            && (a.is_atomic_store || !b.is_atomic_store);
+            && a.coherent >= b.coherent
+            && a.meets_atomics >= b.meets_atomics
+            && a.atomic_store >= b.atomic_store;
         a.mask & !b.mask == 0 && (b.how == How::Write && a.how != How::Write || is_as_strict)
     }
 }
@@ -169,12 +191,13 @@ impl Cell {
 
     /// Notes an access, and tells `found` of those that it conflicts with and that `is_before` does not say to be before it, and
     /// of others of its wave: the other access, the bytes of the dword, and what it is to this. If it `wants_same`, also of stores of
-    /// the same value.
+    /// the same value. `group` are the waves of its workgroup.
     pub(super) fn touch(
         &mut self,
         event: Event,
         span: &Span,
         wants_same: bool,
+        group: &Range<u32>,
         is_before: &mut impl FnMut(&Event) -> bool,
         mut found: impl FnMut(&Event, u8, Meeting),
     ) {
@@ -188,6 +211,7 @@ impl Cell {
             if common == 0 {
                 continue;
             }
+            let apart = if group.contains(&other.wave) { Reach::Group } else { Reach::Device };
             if other.wave == event.wave {
                 let is_store = other.time == event.time && event.access.how == How::Write;
                 if is_store && event.differs(other) {
@@ -195,9 +219,9 @@ impl Cell {
                 } else if event.access.compares && other.access.how == How::Read {
                     found(other, common, Meeting::LoopLoad);
                 }
-            } else if event.conflicts(other) && !is_before(other) {
+            } else if event.conflicts(other, apart) && !is_before(other) {
                 found(other, common, Meeting::Conflict);
-            } else if wants_same && event.stores_the_same(other) && !is_before(other) {
+            } else if wants_same && event.stores_the_same(other, apart) && !is_before(other) {
                 found(other, common, Meeting::SameValue);
             }
         }

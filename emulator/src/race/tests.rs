@@ -38,7 +38,8 @@ impl Waves {
         let watch = RaceWatch { order: true, same_values: true, bounds: true };
         let waves = (0..4).map(|wave| {
             let mut racing = Racing::default();
-            racing.begin(&groups[wave / 2], wave as u32 % 2, &shared, watch, writes_back);
+            let caches = Caches { writes_back, several: false };
+            racing.begin(&groups[wave / 2], wave as u32 % 2, &shared, watch, caches);
             racing
         });
         Self { waves: waves.collect(), shared, in_memory, writes_back, steps: 0 }
@@ -51,15 +52,15 @@ impl Waves {
             Read(at) | Peek(at) => (How::Read, at),
             Write(at) => (How::Write, at),
             Atomic(at) => (How::Atomic, at),
-            Wait => return self.waves[wave].wait(0, 0),
+            Wait => return self.waves[wave].wait(Most::NONE, true),
             Invalidate => return self.waves[wave].invalidate(),
             Barrier => {
-                self.waves.iter_mut().for_each(|wave| wave.wait(0, 0));
-                return meet(self.waves[wave / 2 * 2..][..2].iter_mut());
+                self.waves.iter_mut().for_each(|wave| wave.wait(Most::NONE, true));
+                return meet(0, self.waves[wave / 2 * 2..][..2].iter_mut().map(|wave| (wave, true)));
             }
         };
         let mut access = Access::new(how, 8 * self.steps);
-        access.is_coherent = matches!(step, Peek(_) | Write(_)) && !self.writes_back;
+        access.coherent = Reach::device(matches!(step, Peek(_) | Write(_)) && !self.writes_back);
         let counter = if self.in_memory { Counter::Vector } else { Counter::Local };
         // CAST: no two have one value.
         let span = Span { at: 4 * at, bytes: 4, value: self.steps as u32 };

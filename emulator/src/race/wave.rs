@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::{
     How, RaceAccess, RaceByte, RaceFinding, RaceKind, RaceWatch, SharedRaces,
     clock::{Clock, Times, join},
-    shadow::{Access, Behind, Event, Heard, Meeting, Memory, Source, Span, Upto, add},
+    shadow::{Access, Behind, Event, Heard, Meeting, Memory, Reach, Source, Span, Upto, add},
 };
 
 /// What the waves of a workgroup share.
@@ -30,15 +30,43 @@ impl Group {
     }
 }
 
-/// Which counter an access that was issued counts in until it is complete (MI200 ISA, 4.4).
+/// What is between the waves of a workgroup and those of others.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Caches {
+    /// Stores have to be written back for the device to see them.
+    pub(crate) writes_back: bool,
+    /// The waves of a workgroup may have different caches, as in the WGP mode of RDNA.
+    pub(crate) several: bool,
+}
+
+/// Which counter an access that was issued counts in until it is complete (MI200 ISA, 4.4; RDNA3 ISA, 5.6; RDNA4 ISA, 5.7).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counter {
-    /// VMCNT.
+    /// VMCNT, on RDNA 4 LOADCNT.
     Vector,
     /// VMCNT, of a load whose data go to LDS.
     ToLds,
-    /// LGKMCNT.
+    /// VSCNT, on RDNA 4 STORECNT: what RDNA counts by itself and does not return anything.
+    Store,
+    /// LGKMCNT, on RDNA 4 DSCNT.
     Local,
+    /// KMCNT of RDNA 4, which orders nothing here.
+    Scalar,
+}
+
+/// How many accesses may be incomplete, of each counter.
+#[derive(Clone, Copy)]
+pub(crate) struct Most {
+    pub(crate) vector: usize,
+    pub(crate) store: usize,
+    pub(crate) local: usize,
+}
+
+impl Most {
+    /// As many as there are.
+    pub(crate) const ALL: Self = Self { vector: usize::MAX, store: usize::MAX, local: usize::MAX };
+    /// None: all are waited for.
+    pub(crate) const NONE: Self = Self { vector: 0, store: 0, local: 0 };
 }
 
 /// The most that a counter counts; instructions beyond that wait.
@@ -65,12 +93,14 @@ pub(crate) struct Racing {
     pub(crate) watch: RaceWatch,
     /// Its number in the dispatch.
     wave: u32,
-    /// Whether stores have to be written back for the device to see them.
-    writes_back: bool,
+    caches: Caches,
+    /// The instruction that it is at, where that does not follow from where it goes on.
+    pub(crate) at: Option<u64>,
     /// How many accesses it has issued.
     time: u32,
     /// Those that may not be complete: their times, and whether their data go to LDS; without a time those of scratch.
     vector: VecDeque<(Option<u32>, bool)>,
+    stores: VecDeque<Option<u32>>,
     local: VecDeque<u32>,
     /// Whether it has waited for all that it had issued to memory, and issued nothing since.
     has_waited: bool,
@@ -79,6 +109,8 @@ pub(crate) struct Racing {
     flushing: Option<(u32, Arc<Clock>)>,
     /// What it comes behind.
     clock: Arc<Clock>,
+    /// What it comes behind once it invalidates the cache of its compute unit, where its workgroup has several of them.
+    near: Arc<Clock>,
     /// What it comes behind once it invalidates its caches; accesses of its own workgroup, which shares them, already.
     seen: Arc<Clock>,
     /// What it has read in LDS and in memory, where others may have shown something, and not asked for.
@@ -93,6 +125,32 @@ pub(crate) struct Racing {
     polled: Option<(bool, u64, u64)>,
     /// When it was at a resource of global wave sync.
     met: Option<u32>,
+    /// Whether it has invalidated the cache of its shader array, and loaded nothing since (RDNA 2 and 3).
+    is_fresh: bool,
+    /// What it has brought to the barriers that it has signalled, by their numbers (RDNA 4).
+    signalled: VecDeque<(u64, Arrival)>,
+}
+
+/// What a wave brings to a barrier.
+#[derive(Clone, Default)]
+struct Arrival {
+    clock: Arc<Clock>,
+    near: Arc<Clock>,
+    seen: Arc<Clock>,
+    heard: [Heard; 2],
+}
+
+impl Arrival {
+    fn join(&mut self, other: &Self) {
+        join(&mut self.clock, &other.clock);
+        join(&mut self.near, &other.near);
+        join(&mut self.seen, &other.seen);
+        for (heard, more) in self.heard.iter_mut().zip(&other.heard) {
+            more.iter().for_each(|(source, upto)| {
+                add(heard, *source, *upto);
+            });
+        }
+    }
 }
 
 impl Racing {
@@ -103,30 +161,33 @@ impl Racing {
         number: u32,
         shared: &SharedRaces,
         watch: RaceWatch,
-        writes_back: bool,
+        caches: Caches,
     ) {
         *self = Self {
             group: Arc::clone(group),
             shared: Arc::clone(shared),
             watch,
             wave: group.waves.start.wrapping_add(number),
-            writes_back,
+            caches,
             is_news: [true; 2],
             room: std::mem::take(&mut self.room),
             vector: std::mem::take(&mut self.vector),
+            stores: std::mem::take(&mut self.stores),
             local: std::mem::take(&mut self.local),
             ..Self::default()
         };
         self.vector.clear();
+        self.stores.clear();
         self.local.clear();
     }
 
-    /// Waits until no more than so many accesses to memory, and to LDS, are incomplete.
-    pub(crate) fn wait(&mut self, vector: usize, local: usize) {
+    /// Waits until no more than so many accesses are incomplete. `is_release`: with what an atomic store has before it.
+    pub(crate) fn wait(&mut self, most: Most, is_release: bool) {
         let is_first = |len: usize, most: usize| len.saturating_sub(most);
-        self.vector.drain(..is_first(self.vector.len(), vector));
-        self.local.drain(..is_first(self.local.len(), local));
-        self.has_waited |= vector == 0;
+        self.vector.drain(..is_first(self.vector.len(), most.vector));
+        self.stores.drain(..is_first(self.stores.len(), most.store));
+        self.local.drain(..is_first(self.local.len(), most.local));
+        self.has_waited |= is_release;
         if self.flushing.as_ref().is_some_and(|(time, _)| *time <= self.complete()) {
             self.flushed = self.flushing.take();
             self.is_news = [true; 2];
@@ -141,16 +202,34 @@ impl Racing {
         self.flushing = Some((self.time, clock));
     }
 
-    /// Invalidates the cache of its compute unit: loads get what it has heard of.
+    /// Invalidates the caches before that of the device: loads get what it has heard of.
     pub(crate) fn invalidate(&mut self) {
         self.listen(false);
+        join(&mut self.clock, &self.near);
         join(&mut self.clock, &self.seen);
-        self.seen = Arc::default();
+        (self.near, self.seen) = Default::default();
+    }
+
+    /// Invalidates the cache of its compute unit alone: loads get what its workgroup has shown it.
+    pub(crate) fn invalidate_near(&mut self) {
+        if self.is_fresh {
+            return self.invalidate();
+        }
+        self.listen(false);
+        join(&mut self.clock, &self.near);
+        self.near = Arc::default();
+        Arc::make_mut(&mut self.clock).join_of(&self.seen, &self.group.waves);
+    }
+
+    /// Invalidates the cache behind that of its compute unit, which is to be invalidated next.
+    pub(crate) fn invalidate_far(&mut self) {
+        self.is_fresh = true;
     }
 
     /// All that it is behind, and its workgroup sees.
     fn behind(&self) -> Arc<Clock> {
         let mut clock = Arc::clone(&self.clock);
+        join(&mut clock, &self.near);
         join(&mut clock, &self.seen);
         clock
     }
@@ -222,8 +301,18 @@ impl Racing {
     }
 
     /// Counts an access of scratch, which is its own, and completes when it is waited for.
-    pub(crate) fn issue_scratch(&mut self) {
-        self.count((None, false));
+    pub(crate) fn issue_scratch(&mut self, counter: Counter) {
+        match counter {
+            Counter::Store => self.count_store(None),
+            _ => self.count((None, false)),
+        }
+    }
+
+    fn count_store(&mut self, store: Option<u32>) {
+        if self.stores.len() == MOST {
+            self.stores.pop_front();
+        }
+        self.stores.push_back(store);
     }
 
     fn count(&mut self, vector: (Option<u32>, bool)) {
@@ -241,6 +330,11 @@ impl Racing {
                 self.count((Some(self.time), counter == Counter::ToLds));
                 self.has_waited = false;
             }
+            Counter::Store => {
+                self.count_store(Some(self.time));
+                self.has_waited = false;
+            }
+            Counter::Scalar => {}
             Counter::Local => {
                 if self.local.len() == MOST {
                     self.local.pop_front();
@@ -252,7 +346,9 @@ impl Racing {
 
     /// The latest of its accesses up to which all to memory are complete.
     fn complete(&self) -> u32 {
-        self.vector.iter().find_map(|(time, _)| *time).map_or(self.time, |time| time - 1)
+        let (loads, stores) = (self.vector.iter().map(|(time, _)| *time), self.stores.iter().copied());
+        let first = [loads.flatten().next(), stores.flatten().next()].into_iter().flatten().min();
+        first.map_or(self.time, |time| time - 1)
     }
 
     /// What others come behind that learn of its next access: of that as well, if nothing is left to wait for before it.
@@ -268,7 +364,7 @@ impl Racing {
         let to_lds = self.vector.iter().find(|(_, to_lds)| *to_lds).and_then(|(time, _)| *time);
         let local =
             self.local.front().copied().into_iter().chain(to_lds).min().map_or(self.time, |time| time - 1);
-        let device = match (self.writes_back, &self.flushed) {
+        let device = match (self.caches.writes_back, &self.flushed) {
             (false, _) => complete,
             (true, Some((time, _))) => *time,
             (true, None) => 0,
@@ -279,7 +375,7 @@ impl Racing {
     /// What others come behind that learn of what it does next, beside its own accesses; `None` if they know.
     fn news(&mut self, in_memory: bool) -> Option<Behind> {
         // The device sees what its workgroup has stored once it has itself waited.
-        let is_settled = !in_memory || self.writes_back || self.complete() == self.time;
+        let is_settled = !in_memory || self.caches.writes_back || self.complete() == self.time;
         if !self.is_news[usize::from(in_memory)] || !is_settled {
             return None;
         }
@@ -290,7 +386,7 @@ impl Racing {
         match &self.flushed {
             _ if !in_memory => {}
             Some((_, flushed)) => join(&mut clock, flushed),
-            None if self.writes_back => {}
+            None if self.caches.writes_back => {}
             None => Arc::make_mut(&mut clock).promote(&self.group.waves),
         }
         Some(Behind { clock, heard: self.heard[1].clone() })
@@ -320,6 +416,7 @@ impl Racing {
         let times = self.times();
         let news = if access.how == How::Read { None } else { self.news(in_memory) };
         self.issue(counter);
+        self.is_fresh &= access.how == How::Write || !in_memory;
         let released = if in_memory { times.device } else { times.local };
         let event = Event::new(self.wave, self.time, released, access);
         let mut unordered = Vec::new();
@@ -338,7 +435,8 @@ impl Racing {
                     let found =
                         |other: &Event, mask, meeting| unordered.push((*other, span.at, mask, meeting));
                     let same = self.watch.same_values;
-                    page[Memory::place(span.at)].touch(event, span, same, &mut is_before, found);
+                    let (cell, group) = (&mut page[Memory::place(span.at)], &self.group.waves);
+                    cell.touch(event, span, same, group, &mut is_before, found);
                 }
             }
         }
@@ -373,16 +471,68 @@ impl Racing {
 
     /// Whether an access of another wave is before one of its own that comes next.
     fn is_behind(&self, in_memory: bool, access: &Access, other: &Event) -> bool {
-        let (known, seen) = (self.clock.of(other.wave), || self.seen.of(other.wave));
-        if !in_memory {
-            known.local >= other.time || seen().local >= other.time
-        } else if self.group.waves.contains(&other.wave) {
-            known.group >= other.time || seen().group >= other.time
+        let is_of_group = self.group.waves.contains(&other.wave);
+        let behind = |clock: &Clock| {
+            let Times { device, group, local } = clock.of(other.wave);
+            let time = if !in_memory { local } else if is_of_group { group } else { device };
+            time >= other.time
+        };
+        // Plain loads may find something older in the cache, unless that was invalidated.
+        let is_fresh = |reach: Reach| access.how != How::Read || access.coherent >= reach;
+        let shares_caches = !in_memory || is_of_group && !self.caches.several;
+        behind(&self.clock)
+            || (shares_caches || is_fresh(Reach::Group)) && behind(&self.near)
+            || (shares_caches || is_fresh(if is_of_group { Reach::Group } else { Reach::Device }))
+                && behind(&self.seen)
+    }
+
+    /// What it brings to a barrier that it is at.
+    fn arrive(&self) -> Arrival {
+        let mut arrival = Arrival {
+            clock: Arc::clone(&self.clock),
+            near: Arc::clone(&self.near),
+            seen: Arc::clone(&self.seen),
+            heard: self.heard.clone(),
+        };
+        if self.caches.several {
+            // What others know already they may not load before they invalidate their caches.
+            join(&mut arrival.near, &self.clock);
+            Arc::make_mut(&mut arrival.near).raise(self.wave, self.done());
         } else {
-            // Plain loads may find something older in the cache, unless that was invalidated.
-            let is_fresh = access.how != How::Read || access.is_coherent;
-            known.device >= other.time || is_fresh && seen().device >= other.time
+            // Waves of a workgroup share a cache, which takes accesses in order.
+            let times = Times { group: self.time, ..self.done() };
+            Arc::make_mut(&mut arrival.clock).raise(self.wave, times);
         }
+        arrival
+    }
+
+    /// Signals a barrier that it will wait at, by its number (RDNA 4).
+    pub(crate) fn signal(&mut self, barrier: u64) {
+        let arrival = self.arrive();
+        self.signalled.push_back((barrier, arrival));
+    }
+
+    /// What it has brought to a barrier with this number when it signalled it, if it has.
+    fn brought(&self, barrier: u64) -> Option<&Arrival> {
+        self.signalled.iter().find_map(|(number, arrival)| (*number == barrier).then_some(arrival))
+    }
+
+    /// Goes on behind a barrier with this number, to which all have brought so much.
+    fn depart(&mut self, barrier: u64, all: &Arrival) {
+        let has_gone_on = self.brought(barrier).is_some();
+        let mut now = Arrival::default();
+        if has_gone_on {
+            self.settle();
+            self.signalled.retain(|(number, _)| *number > barrier);
+            now = self.arrive();
+        }
+        now.join(all);
+        // In a cache of its own there may be something older than what others know.
+        if !self.caches.several {
+            self.clock = now.clock;
+        }
+        (self.near, self.seen, self.heard) = (now.near, now.seen, now.heard);
+        self.is_news = [true; 2];
     }
 
     fn tell(&self, kind: RaceKind, in_memory: bool, [event, other]: [&Event; 2], at: u64, mask: u8) {
@@ -431,29 +581,20 @@ impl Racing {
     }
 }
 
-/// All waves of a workgroup have met at a barrier, or have ended.
-pub(crate) fn meet<'a>(waves: impl Iterator<Item = &'a mut Racing>) {
+/// All waves of a workgroup have met at a barrier, or have ended, and some of them, which are told apart, go on. `barrier` is its
+/// number where it was signalled before (RDNA 4), or 0.
+pub(crate) fn meet<'a>(barrier: u64, waves: impl Iterator<Item = (&'a mut Racing, bool)>) {
     let mut waves: Vec<_> = waves.collect();
-    waves.iter_mut().for_each(|wave| wave.settle());
-    let (mut clock, mut seen) = (Arc::<Clock>::default(), Arc::default());
-    let mut heard = [Heard::default(), Heard::default()];
-    for wave in &waves {
-        join(&mut clock, &wave.clock);
-        join(&mut seen, &wave.seen);
-        for (heard, more) in heard.iter_mut().zip(&wave.heard) {
-            more.iter().for_each(|(source, upto)| {
-                add(heard, *source, *upto);
-            });
+    let mut all = Arrival::default();
+    for (wave, _) in &mut waves {
+        if let Some(arrival) = wave.brought(barrier) {
+            all.join(arrival);
+        } else {
+            wave.settle();
+            all.join(&wave.arrive());
         }
     }
-    for wave in &waves {
-        // Waves of a workgroup share a cache, which takes accesses in order.
-        let times = Times { group: wave.time, ..wave.done() };
-        Arc::make_mut(&mut clock).raise(wave.wave, times);
-    }
-    for wave in waves {
-        (wave.clock, wave.seen) = (Arc::clone(&clock), Arc::clone(&seen));
-        wave.heard.clone_from(&heard);
-        wave.is_news = [true; 2];
+    for (wave, _) in waves.into_iter().filter(|(_, goes_on)| *goes_on) {
+        wave.depart(barrier, &all);
     }
 }

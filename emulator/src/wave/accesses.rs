@@ -5,9 +5,8 @@ use std::sync::OnceLock;
 use super::{
     Wave,
     exec::{access::Access, kind::Kind, scratch, shape, smem, to_lds},
-    inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE},
 };
-use crate::isa::{Family, Inst, Memory, Operand, Row, Ty, flag};
+use crate::isa::{Family, Inst, Memory, Operand, Row, Ty, flag, table};
 
 /// Where a lane's datum lies.
 #[derive(Clone, Copy)]
@@ -58,27 +57,31 @@ pub(super) struct Part<'a> {
 type Described = (Action, Kind);
 
 /// See [`Described`]: what its name says, once it was asked.
-fn described(row: &Row) -> Described {
-    /// By families and opcodes.
-    static KNOWN: [[OnceLock<Described>; 256]; 17] = [const { [const { OnceLock::new() }; 256] }; 17];
-    let known = &KNOWN[row.family as usize % 17][usize::from(row.opcode) % 256];
-    *known.get_or_init(|| {
+fn described(row: &'static Row) -> Described {
+    /// By generations, GFX9 and later ones, families and positions in their tables.
+    static KNOWN: [[[OnceLock<Described>; 256]; 19]; 2] =
+        [const { [const { [const { OnceLock::new() }; 256] }; 19] }; 2];
+    let describe = || {
         let action = action(row);
         (action, kind(row, action))
-    })
+    };
+    let known = table::position(row)
+        .and_then(|place| KNOWN[usize::from(row.is_rdna())].get(row.family as usize)?.get(place));
+    known.map_or_else(describe, |known| *known.get_or_init(describe))
 }
 
 /// What an instruction that reaches memory or LDS does there.
-pub(super) fn action_of(row: &Row) -> Action {
+pub(super) fn action_of(row: &'static Row) -> Action {
     described(row).0
 }
 
 fn action(row: &Row) -> Action {
     let has = |word: &str| row.name.contains(word);
+    let starts = |words: [&str; 2]| words.iter().any(|word| row.name.starts_with(word));
     match row.family {
-        Family::Ds if row.name.starts_with("ds_read") => Action::Load,
-        Family::Ds if row.name.starts_with("ds_write") => Action::Store,
-        Family::Ds if has("wrxchg") => Action::Exchange,
+        Family::Ds if starts(["ds_read", "ds_load"]) => Action::Load,
+        Family::Ds if starts(["ds_write", "ds_store_"]) => Action::Store,
+        Family::Ds if has("wrxchg") || has("storexchg") => Action::Exchange,
         Family::Ds => Action::Atomic,
         _ if row.shape.has(flag::STORE) => Action::Store,
         _ if row.shape.has(flag::ATOMIC) && has("_swap") => Action::Exchange,
@@ -162,7 +165,7 @@ pub(super) fn address_rows(wave: &Wave, inst: &Inst) -> impl Iterator<Item = usi
 
 /// Whether an instruction of DS moves data between lanes and leaves LDS alone.
 pub(super) fn is_permutation(inst: &Inst) -> bool {
-    matches!(inst.row.opcode, DS_SWIZZLE | DS_PERMUTE | DS_BPERMUTE)
+    inst.row.shape.has(flag::SWIZZLE) || inst.row.name.contains("permute")
 }
 
 /// Whether an instruction of DS is about a resource of global wave sync.
@@ -201,7 +204,8 @@ pub(super) fn local(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
         _ => register(data),
     };
     if inst.row.shape.has(flag::OFFSET2) {
-        let unit = kind.bytes() * if name.contains("st64") { 64 } else { 1 };
+        let is_far = name.contains("st64") || name.contains("stride64");
+        let unit = kind.bytes() * if is_far { 64 } else { 1 };
         let both = [(inst.imm as u32, 0), (inst.literal, kind.registers())];
         for (offset, behind) in both {
             let row = match action {
@@ -230,6 +234,7 @@ pub(super) fn flat(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
     }
     let first = register(address);
     let has_scalar = family == Family::Global && scalar != Operand::NONE;
+    let by_lane = row.shape.has(flag::ADDTID);
     let (base, offsets) = match family {
         Family::Scratch => scratch::offsets(wave, inst),
         _ => (0, None),
@@ -243,7 +248,7 @@ pub(super) fn flat(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
             Place::Scratch(base.wrapping_add(lane).wrapping_add(on))
         }
         Family::Global if has_scalar => {
-            let lane = u64::from(wave.row(first)[lane]);
+            let lane = if by_lane { 4 * lane as u64 } else { wave.row(first)[lane].into() };
             Place::Memory(scalar.wrapping_add_signed(offset).wrapping_add(lane).wrapping_add(on.into()))
         }
         Family::Global => {
@@ -300,9 +305,11 @@ pub(super) fn buffer(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) 
     each(&Part { action, kind, data, returned: returns.then_some(first), places: &places });
 }
 
-/// The dwords that an instruction of SMEM accesses.
+/// The dwords that an instruction of SMEM accesses, or the byte or two.
 pub(super) struct Dwords {
     pub(super) count: u16,
+    /// Width and conversion of each.
+    pub(super) kind: Kind,
     buffer: Option<smem::Buffer>,
     start: u64,
 }
@@ -310,35 +317,38 @@ pub(super) struct Dwords {
 impl Dwords {
     /// The dwords, if it is one that has an address.
     pub(super) fn of(wave: &Wave, inst: &Inst) -> Option<Self> {
-        let (shape, opcode) = (&inst.row.shape, inst.row.opcode);
+        let shape = &inst.row.shape;
         if shape.has(flag::NO_ADDR) || shape.dst == Ty::No {
             return None;
         }
-        // Opcodes of SMEM (MI200 ISA, 12.6).
-        let is_scratch = matches!(opcode, 5..=7 | 21..=23);
-        let buffer = Self::has_buffer(inst).then(|| smem::Buffer::new(wave, inst));
-        let start = match is_scratch {
+        // A byte or two have addresses that are no multiples of 4.
+        let (_, kind) = described(inst.row);
+        let is_narrow = kind.bytes() < 4;
+        let buffer = Self::has_buffer(inst).then(|| smem::Buffer::new(wave, inst, is_narrow));
+        let start = match inst.row.name.contains("scratch") {
             true => smem::address::<64>(wave, inst),
+            false if is_narrow => smem::narrow_address(wave, inst),
             false => smem::address::<1>(wave, inst),
         };
-        Some(Self { count: shape.dst.dwords(), buffer, start })
+        let kind = if is_narrow { kind } else { Kind::B32 };
+        Some(Self { count: shape.dst.dwords(), kind, buffer, start })
     }
 
     /// Whether the instruction reaches memory through a buffer resource.
     pub(super) fn has_buffer(inst: &Inst) -> bool {
-        matches!(inst.row.opcode, 8..=12 | 24..=26 | 64..=108)
+        inst.row.shape.src[0] == Ty::B128
     }
 
     /// Whether it loads and does nothing else.
     pub(super) fn loads(inst: &Inst) -> bool {
-        inst.row.opcode < 16
+        !inst.row.shape.has(flag::STORE | flag::ATOMIC | flag::NO_ADDR)
     }
 
     /// The address of one of them, unless it is out of the range of a buffer.
     pub(super) fn at(&self, n: u16) -> Option<u64> {
         let on = 4 * u64::from(n);
         match &self.buffer {
-            Some(buffer) => buffer.address(on, 4),
+            Some(buffer) => buffer.address(on, self.kind.bytes().into()),
             None => Some(self.start.wrapping_add(on)),
         }
     }

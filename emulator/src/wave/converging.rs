@@ -1,53 +1,76 @@
 //! A wave that is watched for where its lanes come together: each instruction is looked at before it is executed.
 
 use super::{
-    Wave,
-    inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE, beyond_scratch, follow},
+    Wave, accesses,
+    inactive::{beyond_scratch, follow},
     spinning,
 };
 use crate::{
     convergence::{Converging, Passed, Step, SyncKind},
-    isa::{Family, Inst},
+    isa::{Family, Inst, Row},
 };
 
-// Opcodes of their families (MI200 ISA, 12).
-const S_SETPC: u16 = 29;
-const S_SWAPPC: u16 = 30;
-const S_OR_SAVEEXEC: u16 = 33;
-const S_XOR_SAVEEXEC: u16 = 34;
-const S_CALL: u16 = 21;
-const S_CBRANCH_EXECZ: u16 = 8;
-const S_CBRANCH_EXECNZ: u16 = 9;
-const S_BARRIER: u16 = 10;
+/// What is to be told apart of scalar instructions.
+#[derive(Clone, Copy)]
+enum Scalar {
+    ExecZero,
+    ExecNotZero,
+    Barrier,
+    Call,
+    Return,
+    OrSaveExec,
+    XorSaveExec,
+    Other,
+}
+
+/// See [`Scalar`]: by opcodes of GFX9 (MI200 ISA, 12), and by [those that rows of RDNA have](crate::isa::Row::opcode).
+fn scalar(row: &Row) -> Scalar {
+    match (row.is_rdna(), row.family, row.opcode) {
+        (false, Family::Sopp, 8) | (true, Family::Sopp, 37) => Scalar::ExecZero,
+        (false, Family::Sopp, 9) | (true, Family::Sopp, 38) => Scalar::ExecNotZero,
+        // On RDNA `s_barrier_wait` and `s_barrier`.
+        (false, Family::Sopp, 10) | (true, Family::Sopp, 20 | 61) => Scalar::Barrier,
+        (false, Family::Sop1, 30) | (true, Family::Sop1, 73) => Scalar::Call,
+        (false, Family::Sopk, 21) | (true, Family::Sopk, 20) => Scalar::Call,
+        (false, Family::Sop1, 29) | (true, Family::Sop1, 72) => Scalar::Return,
+        // Of 32 and of 64 lanes.
+        (false, Family::Sop1, 33) | (true, Family::Sop1, 34 | 35) => Scalar::OrSaveExec,
+        (false, Family::Sop1, 34) | (true, Family::Sop1, 36 | 37) => Scalar::XorSaveExec,
+        _ => Scalar::Other,
+    }
+}
 
 /// The source code of the inline constant -1.
 const MINUS_ONE: u16 = 193;
 
 /// What an instruction is, of which [`Wave::pc`] has passed the size.
 fn step(wave: &Wave, inst: &Inst) -> Step {
-    match (inst.row.family, inst.row.opcode) {
-        (Family::Sopp, S_CBRANCH_EXECZ) => {
-            Step::Resume(wave.pc.wrapping_add_signed(4 * i64::from(inst.imm as i16)))
+    match inst.row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem => {
+            let whole = inst.src[0].0 == MINUS_ONE;
+            match scalar(inst.row) {
+                Scalar::ExecZero => {
+                    Step::Resume(wave.pc.wrapping_add_signed(4 * i64::from(inst.imm as i16)))
+                }
+                // Back to the beginning of a loop, or to what lies elsewhere: lanes that are off go on behind it.
+                Scalar::ExecNotZero => Step::Resume(wave.pc),
+                Scalar::Barrier => Step::Barrier,
+                Scalar::Call => Step::Call(wave.pc),
+                Scalar::Return => Step::Return,
+                Scalar::OrSaveExec if whole && !wave.all_live() => Step::WholeWave,
+                Scalar::XorSaveExec if whole => Step::WholeWave,
+                Scalar::OrSaveExec | Scalar::XorSaveExec | Scalar::Other => Step::Scalar,
+            }
         }
-        // Back to the beginning of a loop, or to what lies elsewhere: lanes that are off go on behind it.
-        (Family::Sopp, S_CBRANCH_EXECNZ) => Step::Resume(wave.pc),
-        (Family::Sopp, S_BARRIER) => Step::Barrier,
-        (Family::Sop1, S_SWAPPC) | (Family::Sopk, S_CALL) => Step::Call(wave.pc),
-        (Family::Sop1, S_SETPC) => Step::Return,
-        (Family::Sop1, S_OR_SAVEEXEC) if inst.src[0].0 == MINUS_ONE && !wave.all_live() => Step::WholeWave,
-        (Family::Sop1, S_XOR_SAVEEXEC) if inst.src[0].0 == MINUS_ONE => Step::WholeWave,
-        (Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem, _) => {
-            Step::Scalar
-        }
-        (Family::Ds, DS_SWIZZLE | DS_PERMUTE | DS_BPERMUTE) => Step::Vector,
+        Family::Ds if accesses::is_permutation(inst) => Step::Vector,
         // What spills registers accesses scratch, on gfx90a through buffers.
-        (Family::Ds | Family::Flat | Family::Global, _) if beyond_scratch(wave, inst) != 0 => Step::Access,
+        Family::Ds | Family::Flat | Family::Global if beyond_scratch(wave, inst) != 0 => Step::Access,
         _ => Step::Vector,
     }
 }
 
 fn look(converging: &mut Converging, wave: &Wave, inst: &Inst) {
-    let pc = wave.pc.wrapping_sub(u64::from(inst.size));
+    let pc = wave.pc_of(inst);
     spinning::follow(&mut converging.spin, wave, inst, pc);
     let step = step(wave, inst);
     for Passed { barrier, lane, times } in converging.lanes.step(pc, wave.exec, step) {
@@ -76,7 +99,7 @@ impl Wave {
 
     /// The barrier that it waits at.
     pub(crate) fn barrier(&self) -> u64 {
-        // `s_barrier` has 4 bytes.
+        // `s_barrier` has 4 bytes, as has `s_barrier_wait`.
         self.pc.wrapping_sub(4)
     }
 }

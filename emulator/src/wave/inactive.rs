@@ -2,21 +2,20 @@
 //! data or as an address; until then they may be selected away, or be in lanes that no other lane reads. What is not followed is
 //! forgotten: scratch, scalars, DPP, SDWA, matrices, and accumulators.
 
-use super::{Wave, exec::shape};
+use super::{Wave, accesses, exec::shape, valu::rdna};
 use crate::{
     convergence::{Inactive, Row, rows},
     isa::{
-        Family, Inst, Operand, Ty,
-        flag::{MFMA, STORE},
+        self, Family, Inst, Operand, Ty,
+        flag::{MFMA, STORE, WMMA},
         inst::Variant,
     },
 };
 
-// Opcodes of their families (MI200 ISA, 12).
-const V_CNDMASK: u16 = 0;
-pub(super) const DS_SWIZZLE: u16 = 61;
-pub(super) const DS_PERMUTE: u16 = 62;
-pub(super) const DS_BPERMUTE: u16 = 63;
+/// `ds_bpermute_b32`, by its opcodes on GFX9 (MI200 ISA, 12) and on RDNA.
+fn is_bpermute(row: &isa::Row) -> bool {
+    row.family == Family::Ds && row.opcode == if row.is_rdna() { 179 } else { 63 }
+}
 
 /// The lanes for which an instruction of DS, FLAT or GLOBAL accesses something else than scratch.
 pub(super) fn beyond_scratch(wave: &Wave, inst: &Inst) -> u64 {
@@ -29,20 +28,22 @@ pub(super) fn beyond_scratch(wave: &Wave, inst: &Inst) -> u64 {
 
 /// Follows the values through an instruction that is about to be executed, and says which lanes use one.
 pub(super) fn follow(values: &mut Inactive, wave: &Wave, inst: &Inst, pc: u64) -> Option<Row> {
-    use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Vop1, Vop2, Vop3, Vop3p};
+    use Family::{Ds, Flat, Global, LdsDirect, Mtbuf, Mubuf, Scratch, Vop1, Vop2, Vop3, Vop3p, Vopd};
     let row = inst.row;
-    if row.family == Ds && row.opcode == DS_BPERMUTE {
+    if is_bpermute(row) {
         permute(values, wave, inst, pc);
         return None;
     }
     if !values.is_any() {
         return None;
     }
+    let resolved = if row.is_rdna() && row.family == Vop1 { rdna::resolved(wave, inst) } else { None };
+    let inst = resolved.as_ref().unwrap_or(inst);
     let dst = (inst.dst, row.shape.dst);
     match row.family {
-        Vop1 | Vop2 | Vop3 | Vop3p => {
-            let carries =
-                !matches!(inst.variant, Variant::Dpp | Variant::Dpp8 | Variant::Sdwa) && !row.shape.has(MFMA);
+        Vop1 | Vop2 | Vop3 | Vop3p | Vopd | LdsDirect => {
+            let carries = !matches!(inst.variant, Variant::Dpp | Variant::Dpp8 | Variant::Sdwa)
+                && !row.shape.has(MFMA | WMMA);
             let result = if carries { result(values, wave, inst) } else { Row::default() };
             values.set(dst, wave.exec, result);
             if row.swaps() {
@@ -50,7 +51,7 @@ pub(super) fn follow(values: &mut Inactive, wave: &Wave, inst: &Inst, pc: u64) -
             }
             None
         }
-        Ds if matches!(row.opcode, DS_SWIZZLE | DS_PERMUTE) => {
+        Ds if accesses::is_permutation(inst) => {
             values.set(dst, wave.exec, Row::default());
             None
         }
@@ -81,12 +82,11 @@ fn operands(values: &Inactive, inst: &Inst, exec: u64) -> Row {
 }
 
 fn result(values: &Inactive, wave: &Wave, inst: &Inst) -> Row {
-    let selects = inst.row.family == Family::Vop2 && inst.row.opcode == V_CNDMASK;
-    if !selects {
+    if !inst.row.name.contains("_cndmask_") {
         return any(values, inst, inst.row.shape.src, wave.exec);
     }
     let [no, yes, mask] = inst.src;
-    let mask = wave.scalar64(mask, inst);
+    let mask = wave.mask(mask, inst);
     let from = |op: Operand, mask: u64| op.row().map(|row| (row, mask));
     values.any(from(no, !mask).into_iter().chain(from(yes, mask)))
 }
@@ -98,7 +98,7 @@ fn permute(values: &mut Inactive, wave: &Wave, inst: &Inst, pc: u64) {
     let (addresses, data) = (wave.row(address), values.row(data));
     let (mut read, mut passed_on) = (0, 0);
     for lane in shape::lanes(wave.exec) {
-        let from = addresses[lane].wrapping_add(inst.imm as u32) >> 2 & 63;
+        let from = (addresses[lane].wrapping_add(inst.imm as u32) >> 2) as usize & (wave.lanes() - 1);
         read |= (!wave.exec >> from & 1) << lane;
         passed_on |= ((data.lanes & wave.exec) >> from & 1) << lane;
     }

@@ -7,56 +7,117 @@ use super::{
     exec::{cached::bypasses, kind, shape},
 };
 use crate::{
-    isa::{Family, Inst, Memory, Operand, Target, flag},
-    race::{Access, Counter, How, RaceWatch, Racing, Span, Spans},
+    isa::{Family, Generation, Inst, Memory, Operand, Target, flag},
+    race::{Access, Counter, How, Most, RaceWatch, Racing, Reach, Span, Spans},
 };
 
 // Opcodes of their families (MI200 ISA, 12).
-const S_WAITCNT: u16 = 12;
 const BUFFER_WBL2: u16 = 40;
 const BUFFER_INVL2: u16 = 41;
+// Those that rows of RDNA have, of MUBUF and GLOBAL.
+const BUFFER_GL1_INV: u16 = 44;
+const GLOBAL_WB: u16 = 44;
+// Of SOPK (RDNA3 ISA, 16.2).
+const S_WAITCNT_VSCNT: u16 = 24;
+const S_WAITCNT_VMCNT: u16 = 25;
+const S_WAITCNT_LGKMCNT: u16 = 27;
+// Of SOPP, and of SOP1 (RDNA4 ISA, 16.3 and 16.5).
+const S_WAIT_IDLE: u16 = 10;
+const S_WAIT_LOADCNT: u16 = 64;
+const S_WAIT_STORECNT: u16 = 65;
+const S_WAIT_DSCNT: u16 = 70;
+const S_WAIT_LOADCNT_DSCNT: u16 = 72;
+const S_WAIT_STORECNT_DSCNT: u16 = 73;
+const S_BARRIER_SIGNAL: u16 = 78;
+/// The code of the workgroup's barrier, -1.
+const WORKGROUP: Operand = Operand(193);
 
 /// The families of which instructions are looked at, a bit each: all that touch memory or wait, for the order; for bounds those
-/// that touch LDS.
-pub(super) const fn families(watch: RaceWatch) -> u32 {
+/// that touch LDS, and where instructions that touch memory have several sizes all of these.
+pub(super) const fn families(watch: RaceWatch, generation: Generation) -> u32 {
     const fn bits(families: &[Family]) -> u32 {
         match families {
             [first, rest @ ..] => 1 << *first as u32 | bits(rest),
             [] => 0,
         }
     }
-    use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sopp};
-    match (watch.order, watch.bounds) {
-        (true, _) => bits(&[Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sopp]),
-        (false, true) => bits(&[Ds, Flat]),
-        (false, false) => 0,
+    use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sop1, Sopk, Sopp};
+    const MEMORY: u32 = bits(&[Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem]);
+    match (watch.order, watch.bounds, generation) {
+        (true, _, Generation::Gfx9) => MEMORY | bits(&[Sopp]),
+        (true, ..) => MEMORY | bits(&[Sop1, Sopk, Sopp]),
+        (false, true, Generation::Gfx12) => MEMORY,
+        (false, true, _) => bits(&[Ds, Flat]),
+        (false, false, _) => 0,
     }
+}
+
+/// What an instruction waits for, and whether with what an atomic store has before it.
+fn waited(generation: Generation, inst: &Inst) -> Option<(Most, bool)> {
+    // CAST: 16 bits.
+    let count = inst.imm as u16 as usize;
+    let (low, high) = (count & 0x3f, count >> 8 & 0x3f);
+    let shape = &inst.row.shape;
+    let most = match (inst.row.family, inst.row.opcode) {
+        _ if shape.has(flag::WAITCNT) => {
+            let (vector, local) = match generation {
+                // VMCNT is in bits 15:14 and 3:0, LGKMCNT in 11:8 (MI200 ISA, 12.5, S_WAITCNT), of RDNA 2 in 13:8.
+                Generation::Gfx9 => (count & 0xf | count >> 10 & 0x30, count >> 8 & 0xf),
+                Generation::Gfx10 => (count & 0xf | count >> 10 & 0x30, high),
+                // In 15:10 and 9:4 (RDNA3 ISA, 16.5).
+                Generation::Gfx11 | Generation::Gfx12 => (count >> 10, count >> 4 & 0x3f),
+            };
+            let is_release = generation == Generation::Gfx9 && vector == 0;
+            return Some((Most { vector, local, ..Most::ALL }, is_release));
+        }
+        (Family::Sopk, opcode) if shape.has(flag::WAIT) => match opcode {
+            S_WAITCNT_VSCNT => Most { store: low, ..Most::ALL },
+            S_WAITCNT_VMCNT => Most { vector: low, ..Most::ALL },
+            S_WAITCNT_LGKMCNT => Most { local: low, ..Most::ALL },
+            _ => return None,
+        },
+        (Family::Sopp, opcode) if generation != Generation::Gfx9 => match opcode {
+            S_WAIT_IDLE => Most::NONE,
+            S_WAIT_LOADCNT => Most { vector: low, ..Most::ALL },
+            S_WAIT_STORECNT => Most { store: low, ..Most::ALL },
+            S_WAIT_DSCNT => Most { local: low, ..Most::ALL },
+            S_WAIT_LOADCNT_DSCNT => Most { vector: high, local: low, ..Most::ALL },
+            S_WAIT_STORECNT_DSCNT => Most { store: high, local: low, ..Most::ALL },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((most, most.store == 0))
 }
 
 impl Wave {
     /// Looks at an instruction that is about to be executed, if the wave is watched.
     #[cold]
     pub(super) fn follow_races(&mut self, inst: &Inst) {
-        use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Sopp};
-        let family = inst.row.family;
-        let is_watched = |racing: &Racing| families(racing.watch) >> family as u32 & 1 != 0;
+        use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Sop1, Sopk, Sopp};
+        let (family, generation) = (inst.row.family, self.target.generation());
+        let is_watched = |racing: &Racing| families(racing.watch, generation) >> family as u32 & 1 != 0;
         if !self.racing.as_deref().is_some_and(is_watched) {
             return;
         }
         let Some(mut racing) = self.racing.take() else { return };
         racing.settle();
-        let look = Look { wave: self, inst, pc: self.pc.wrapping_sub(u64::from(inst.size)) };
+        let look = Look { wave: self, inst, pc: self.pc_of(inst) };
+        racing.at = (generation == Generation::Gfx12).then_some(look.pc);
         match family {
-            Sopp if inst.row.opcode == S_WAITCNT => {
-                // VMCNT is in bits 15:14 and 3:0, LGKMCNT in 11:8 (MI200 ISA, 12.5, S_WAITCNT).
-                let count = inst.imm as usize;
-                racing.wait(count & 0xf | count >> 10 & 0x30, count >> 8 & 0xf);
+            Sopp | Sopk => {
+                if let Some((most, is_release)) = waited(generation, inst) {
+                    racing.wait(most, is_release);
+                }
             }
-            Sopp => {}
-            Mubuf if inst.row.shape.has(flag::CACHE) => look.maintain(&mut racing),
+            Sop1 if inst.row.opcode == S_BARRIER_SIGNAL && inst.src[0] == WORKGROUP => {
+                racing.signal(self.arrivals + 1);
+            }
+            Sop1 => {}
+            Mubuf | Global if inst.row.shape.has(flag::CACHE) => look.maintain(&mut racing),
             Ds if accesses::is_gws(inst) => racing.meet_all(),
             Ds => accesses::local(self, inst, |part| look.part(&mut racing, part)),
-            Flat | Scratch if look.is_private() => racing.issue_scratch(),
+            Flat | Scratch if look.is_private() => racing.issue_scratch(look.counter()),
             Flat | Global | Scratch => accesses::flat(self, inst, |part| look.part(&mut racing, part)),
             Mubuf | Mtbuf => accesses::buffer(self, inst, |part| look.part(&mut racing, part)),
             _ => look.scalar(&mut racing),
@@ -75,8 +136,22 @@ struct Look<'a> {
 impl Look<'_> {
     /// An instruction that writes back or invalidates caches.
     fn maintain(&self, racing: &mut Racing) {
-        let reaches_device = self.inst.memory.caches(Memory::SCC);
-        match (self.wave.target, self.inst.row.opcode) {
+        let (reaches_device, opcode) = (self.inst.memory.caches(Memory::SCC), self.inst.row.opcode);
+        match self.wave.target.generation() {
+            Generation::Gfx9 => {}
+            Generation::Gfx10 | Generation::Gfx11 if opcode == BUFFER_GL1_INV => return racing.invalidate_far(),
+            Generation::Gfx10 | Generation::Gfx11 => return racing.invalidate_near(),
+            // What is stored is in the cache of the device once it is complete.
+            Generation::Gfx12 if opcode == GLOBAL_WB => return,
+            Generation::Gfx12 => {
+                return match self.inst.memory.scope() {
+                    0 => {}
+                    1 => racing.invalidate_near(),
+                    _ => racing.invalidate(),
+                };
+            }
+        }
+        match (self.wave.target, opcode) {
             // On gfx90a they are about memory of others.
             (Target::Gfx90a, BUFFER_WBL2 | BUFFER_INVL2) => {}
             (Target::Gfx90a, _) => racing.invalidate(),
@@ -106,30 +181,50 @@ impl Look<'_> {
             (_, true) => How::Write,
             _ => How::Read,
         };
+        let bytes = dwords.kind.bytes();
         let spans: Vec<_> = (0..dwords.count)
             .filter_map(|n| Some((dwords.at(n)?, self.wave.scalar(Operand(self.inst.dst.0 + n), self.inst))))
-            .map(|(at, value)| Span { at, bytes: 4, value })
+            .map(|(at, value)| Span { at, bytes, value })
             .collect();
-        racing.touch(true, self.access(racing, how), Counter::Local, &spans);
+        let is_apart = self.wave.target.generation() == Generation::Gfx12;
+        let counter = if is_apart { Counter::Scalar } else { Counter::Local };
+        racing.touch(true, self.access(racing, how), counter, &spans);
+    }
+
+    /// What an access of vector memory counts in: RDNA counts what returns nothing by itself.
+    fn counter(&self) -> Counter {
+        let shape = &self.inst.row.shape;
+        let stores = shape.has(flag::STORE) || shape.has(flag::ATOMIC) && !self.inst.memory.has(Memory::RETURNS);
+        if stores && self.wave.target.is_rdna() { Counter::Store } else { Counter::Vector }
     }
 
     fn access(&self, racing: &Racing, how: How) -> Access {
         let (wave, inst) = (self.wave, self.inst);
+        let device = Reach::device;
         let reaches_device = bypasses(wave.target, inst);
         // SLC, on gfx942 NT.
         let is_streaming = inst.memory.caches(Memory::SLC);
-        let (is_coherent, may_meet_atomics) = match (wave.target, how) {
-            // With both bits it is an access that is not temporal.
-            (Target::Gfx90a, How::Read) => (reaches_device && !is_streaming, false),
-            // Atomic stores look as any others do. Those that locks are released with come behind a wait.
-            (Target::Gfx90a, _) => (!is_streaming, racing.has_waited()),
-            _ => (reaches_device, reaches_device),
+        let scope = match inst.memory.scope() {
+            0 => Reach::Nobody,
+            1 => Reach::Group,
+            _ => Reach::Device,
         };
-        let is_atomic_store = wave.target.is_gfx940() && reaches_device && how == How::Write;
+        let (coherent, meets_atomics) = match (wave.target.generation(), how) {
+            (Generation::Gfx9, _) if wave.target.is_gfx940() => (device(reaches_device), device(reaches_device)),
+            (Generation::Gfx12, _) => (scope, scope),
+            // With both bits it is an access that is not temporal.
+            (_, How::Read) if !reaches_device || is_streaming => (Reach::Nobody, Reach::Nobody),
+            // The cache of the shader array has bits of its own.
+            (Generation::Gfx10, How::Read) if !inst.memory.caches(Memory::DLC) => (Reach::Group, Reach::Nobody),
+            (_, How::Read) => (Reach::Device, Reach::Nobody),
+            // Atomic stores look as any others do. Those that locks are released with come behind a wait.
+            _ => (device(!is_streaming), device(racing.has_waited())),
+        };
+        let is_told = wave.target.is_gfx940() || wave.target.generation() == Generation::Gfx12;
         let mut access = Access::new(how, self.pc);
         access.compares = how == How::Atomic && inst.row.name.contains("cmp");
-        (access.is_coherent, access.may_meet_atomics) = (is_coherent, may_meet_atomics);
-        access.is_atomic_store = is_atomic_store;
+        (access.coherent, access.meets_atomics) = (coherent, meets_atomics);
+        access.atomic_store = if is_told && how == How::Write { coherent } else { Reach::Nobody };
         access.is_unknown = inst.row.name.contains("_lds_");
         access
     }
@@ -162,12 +257,12 @@ impl Look<'_> {
         let how = access.how;
         let to_lds = match (part.data, how) {
             (Data::Lds(_), How::Read) => Counter::ToLds,
-            _ => Counter::Vector,
+            _ => self.counter(),
         };
         if !spans.memory.is_empty() {
             racing.touch(true, access, to_lds, &spans.memory);
         } else if self.inst.row.family != Family::Ds {
-            racing.issue_scratch();
+            racing.issue_scratch(to_lds);
         }
         if let Data::Lds(place) = part.data {
             let lanes = shape::lanes(self.wave.exec).filter_map(|lane| place.lane(self.wave, lane));
@@ -181,7 +276,7 @@ impl Look<'_> {
             racing.touch(false, access.in_lds(), Counter::Local, &spans.lds);
         }
         let hears = match how {
-            How::Read => access.is_coherent,
+            How::Read => access.coherent > Reach::Nobody,
             How::Write => false,
             How::Atomic => part.returned.is_some(),
         };

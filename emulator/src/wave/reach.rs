@@ -77,8 +77,9 @@ impl Wave {
 
     /// The address of the instruction that is executed, which accesses memory.
     pub(super) fn access_pc(&self) -> u64 {
-        // Each such has 8 bytes, and the next one is pointed to.
-        self.pc.wrapping_sub(8)
+        // Each such has 8 bytes, unless it is of RDNA 4, and the next one is pointed to.
+        let looked_at = self.racing.as_ref().and_then(|racing| racing.at);
+        looked_at.unwrap_or_else(|| self.pc.wrapping_sub(8))
     }
 
     /// The access that is executed, where bounds are watched.

@@ -8,8 +8,10 @@ use super::{
     racing,
 };
 use crate::{
+    convergence::Row,
     coverage,
-    isa::{Family, Flow, Inst, Operand, inst::Form},
+    isa::{Family, Flow, Inst, Operand, Ty, inst::Form},
+    uninit::VectorShadow,
 };
 
 /// Why a wave stopped running for now.
@@ -52,7 +54,8 @@ impl Wave {
         if coverage::enabled() || self.converging.is_some() || self.uninit.is_some() {
             return u32::MAX;
         }
-        self.racing.as_ref().map_or(0, |racing| racing::families(racing.watch))
+        let generation = self.target.generation();
+        self.racing.as_ref().map_or(0, |racing| racing::families(racing.watch, generation))
     }
 
     /// `LOOKED_AT`: there are `families` that are looked at.
@@ -134,23 +137,56 @@ impl Wave {
     }
 }
 
+/// What is known of a vector register, beside what it holds.
+struct Known {
+    inactive: Option<Row>,
+    unwritten: Option<VectorShadow>,
+}
+
 impl Wave {
     /// Executes a dual-issue instruction.
     #[inline(never)]
     fn dual<const LOOKED_AT: bool>(&mut self, op: &Op, second: &Second, families: u32) {
         let is_looked_at = LOOKED_AT && families >> Family::Vopd as u32 & 1 != 0;
         let hidden = second.hidden.map(|row| (row, self.vgpr[row]));
+        let mut known = second.hidden.filter(|_| is_looked_at).map(|row| (row, self.known(row)));
         if is_looked_at {
             self.look_at(&op.inst, op.exec);
         }
         (op.exec)(self, &op.inst);
         let hidden = hidden.map(|(row, before)| (row, std::mem::replace(&mut self.vgpr[row], before)));
         if is_looked_at {
+            self.exchange_known(&mut known);
             self.look_at(&second.inst, second.exec);
+            self.exchange_known(&mut known);
         }
         (second.exec)(self, &second.inst);
         if let Some((row, after)) = hidden {
             self.vgpr[row] = after;
+        }
+    }
+
+    /// What is known of a register where waves are watched.
+    fn known(&self, row: usize) -> Known {
+        Known {
+            inactive: self.converging.as_ref().map(|converging| converging.inactive.row(row)),
+            unwritten: self.uninit.as_ref().and_then(|uninit| uninit.registers.row(row).cloned()),
+        }
+    }
+
+    /// Puts what is known of a register in the place of what is now, which is kept.
+    fn exchange_known(&mut self, known: &mut Option<(usize, Known)>) {
+        let Some((row, known)) = known else { return };
+        let before = std::mem::replace(known, self.known(*row));
+        if let (Some(converging), Some(inactive)) = (&mut self.converging, before.inactive) {
+            // CAST: less than 512.
+            converging.inactive.set((Operand(256 + *row as u16), Ty::B32), u64::MAX, inactive);
+        }
+        if let Some(uninit) = &mut self.uninit {
+            uninit.registers.clear_row(*row, u64::MAX);
+            if let Some(unwritten) = before.unwritten {
+                uninit.registers.set_row(*row, u64::MAX, &unwritten);
+            }
         }
     }
 

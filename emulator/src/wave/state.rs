@@ -284,10 +284,15 @@ impl Wave {
         &mut self.vgpr[row & 511].0
     }
 
+    /// The address of `inst`, whose size pc has already passed. The size of a half of a dual-issue instruction is odd.
+    pub(super) fn pc_of(&self, inst: &Inst) -> u64 {
+        self.pc.wrapping_sub(u64::from(inst.size & !3))
+    }
+
     /// Stops the wave at `inst`, whose size pc has already passed.
     #[cold]
     pub fn fault(&mut self, inst: &Inst, kind: FaultKind) -> Flow {
-        self.stop = Some(Fault { kind, pc: self.pc.wrapping_sub(u64::from(inst.size)) });
+        self.stop = Some(Fault { kind, pc: self.pc_of(inst) });
         Flow::Stop
     }
 }

@@ -25,7 +25,7 @@ impl Wave {
     #[cold]
     pub(super) fn follow_unwritten(&mut self, inst: &Inst, exec: Exec) {
         let Some(mut uninit) = self.uninit.take() else { return };
-        let step = Step { inst, exec, pc: self.pc.wrapping_sub(u64::from(inst.size)) };
+        let step = Step { inst, exec, pc: self.pc_of(inst) };
         look(&mut uninit, self, &step);
         self.uninit = Some(uninit);
     }

@@ -14,7 +14,7 @@ fn atomic<const OP: u8, const WIDE: bool, const BUFFER: bool>(w: &mut Wave, inst
     let op = const { atomic::op_of(OP) };
     let bytes = if WIDE { 8u32 } else { 4 };
     let address = if BUFFER {
-        smem::Buffer::new(w, inst).address(0, bytes.into())
+        smem::Buffer::new(w, inst, false).address(0, bytes.into())
     } else {
         Some(smem::address::<1>(w, inst))
     };

@@ -30,6 +30,12 @@ fn offset<const UNIT: u64>(w: &Wave, inst: &Inst) -> u64 {
     (u64::from(register) * UNIT).wrapping_add_signed(i64::from(inst.imm))
 }
 
+/// The address of an access of less than a dword.
+#[inline(always)]
+pub fn narrow_address(w: &Wave, inst: &Inst) -> u64 {
+    w.scalar64(inst.src[0], inst).wrapping_add(offset::<BYTE>(w, inst))
+}
+
 /// What an instruction reaches through a buffer resource, of which the base, the stride and the number of
 /// records count and nothing else.
 pub struct Buffer {
@@ -40,10 +46,13 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// The buffer and the place in it that an instruction names; both are multiples of 4.
-    pub fn new(w: &Wave, inst: &Inst) -> Self {
+    /// The buffer and the place in it that an instruction names; both are multiples of 4, unless it reads less than a dword.
+    #[inline(always)]
+    pub fn new(w: &Wave, inst: &Inst, is_narrow: bool) -> Self {
         let resource = Resource::scalar(w, inst, inst.src[0]).formatted();
-        Self { base: resource.base & !3, bytes: resource.bytes(), offset: offset::<BYTE>(w, inst) & !3 }
+        let mask = if is_narrow { u64::MAX } else { !3 };
+        let offset = offset::<BYTE>(w, inst);
+        Self { base: resource.base & mask, bytes: resource.bytes(), offset: offset & mask }
     }
 
     /// The address of `bytes` bytes, `on` bytes behind the instruction's place, if the buffer has them.
@@ -110,7 +119,7 @@ fn load<const N: usize, const UNIT: u64>(w: &mut Wave, inst: &Inst) -> Flow {
 #[inline(always)]
 fn buffer_load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
     // Taken before the first result, which may overwrite it.
-    let buffer = Buffer::new(w, inst);
+    let buffer = Buffer::new(w, inst, false);
     for i in 0..N {
         let mut word = 0;
         if let Some(address) = buffer.address(4 * i as u64, 4) {
@@ -148,18 +157,14 @@ fn narrow<const K: u8>(w: &mut Wave, inst: &Inst, address: u64) -> Result<u32, F
 
 /// Loads a byte or two.
 fn load_narrow<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    let address = w.scalar64(inst.src[0], inst).wrapping_add(offset::<BYTE>(w, inst));
-    let result = narrow::<K>(w, inst, address).map(|word| w.set_scalar(inst.dst, word));
+    let result = narrow::<K>(w, inst, narrow_address(w, inst)).map(|word| w.set_scalar(inst.dst, word));
     w.finish(inst, result)
 }
 
 /// [`load_narrow`] through a buffer resource.
 fn buffer_load_narrow<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    let resource = Resource::scalar(w, inst, inst.src[0]).formatted();
-    let at = offset::<BYTE>(w, inst);
-    let bytes = u64::from(const { kind_of(K) }.bytes());
-    let is_inside = at.checked_add(bytes).is_some_and(|end| end <= resource.bytes());
-    let word = if is_inside { narrow::<K>(w, inst, resource.base.wrapping_add(at)) } else { Ok(0) };
+    let address = Buffer::new(w, inst, true).address(0, const { kind_of(K) }.bytes().into());
+    let word = address.map_or(Ok(0), |address| narrow::<K>(w, inst, address));
     let result = word.map(|word| w.set_scalar(inst.dst, word));
     w.finish(inst, result)
 }
@@ -180,7 +185,7 @@ fn store<const N: usize, const UNIT: u64>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// [`store`] through a buffer resource: dwords past its end are dropped.
 fn buffer_store<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
-    let buffer = Buffer::new(w, inst);
+    let buffer = Buffer::new(w, inst, false);
     for i in 0..N {
         if let Some(address) = buffer.address(4 * i as u64, 4) {
             if let Err(kind) = w.check(address, 4, 0, true) {

@@ -58,6 +58,7 @@ pub(super) fn scalar(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
         check_scalar(uninit, step, inst.src[1], 1);
     }
     let dwords = Dwords::of(wave, inst);
+    let kind = dwords.as_ref().map_or(Kind::B32, |dwords| dwords.kind);
     let shadow = shadow();
     if let Some(start) = dwords.as_ref().filter(|_| loads && !is_buffer).and_then(|dwords| dwords.at(0))
         && !uninit.registers.has_scalars()
@@ -79,12 +80,13 @@ pub(super) fn scalar(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
             }
             continue;
         }
-        let bits = at.filter(|_| loads).map_or(0, |at| bits_of(shadow.bytes(at, 4)));
+        let load = |at| kind.extend(bits_of(shadow.bytes(at, kind.bytes())), 0);
+        let bits = at.filter(|_| loads).map_or(0, load);
         let origin = match at {
             Some(at) if bits != 0 => uninit.origin(step.pc, first_byte(at, bits)),
             _ => 0,
         };
-        if register < 128 && (bits != 0 || old.bits != 0) {
+        if register < 128 && register != NULL && (bits != 0 || old.bits != 0) {
             uninit.registers.set_scalar(register, ScalarShadow { bits, derived: false, origin });
         }
         if let Some(at) = at.filter(|_| has_atomic) {
@@ -92,6 +94,9 @@ pub(super) fn scalar(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
         }
     }
 }
+
+/// The number of what is no register, and reads as 0.
+const NULL: usize = 125;
 
 fn first_byte(at: u64, bits: u32) -> UninitByte {
     UninitByte::Memory(at + u64::from(bits.trailing_zeros() / 8))

@@ -9,7 +9,7 @@ use crate::{
     convergence::rows,
     isa::{Family, Inst, Operand, Ty},
     uninit::{SCALARS, SCC, ScalarShadow, Uninit, UninitKind, VectorShadow},
-    wave::{Mode, Vector, Wave},
+    wave::{Mode, Vector, Wave, valu::rdna},
 };
 
 /// What stands in the place of bits that nothing has written.
@@ -97,7 +97,9 @@ pub(super) fn vector(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
     if !registers.has_vectors() && !registers.has_scalars() {
         return;
     }
-    let inst = step.inst;
+    let is_relative = step.inst.row.is_rdna() && step.inst.row.family == Family::Vop1;
+    let resolved = if is_relative { rdna::resolved(wave, step.inst) } else { None };
+    let inst = resolved.as_ref().unwrap_or(step.inst);
     let mut used: SmallVec<[Used; 16]> = SmallVec::new();
     for (source, (op, ty)) in sources(inst).enumerate() {
         used.extend(rows(op, ty).enumerate().map(|(part, row)| Used {
@@ -112,7 +114,7 @@ pub(super) fn vector(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
             None => used.push(Used { row, source: None, is_result: true }),
         }
     }
-    let has_scalars = registers.has_scalars() && scalars(step).any(|n| registers.scalar(n).bits != 0);
+    let has_scalars = registers.has_scalars() && scalars(wave, step).any(|n| registers.scalar(n).bits != 0);
     if has_scalars || used.iter().any(|used| registers.row(used.row).is_some()) {
         follow(uninit, wave, step, &used);
     }
@@ -125,7 +127,8 @@ fn sources(inst: &Inst) -> impl Iterator<Item = (Operand, Ty)> {
 }
 
 /// The scalar registers that a vector instruction names.
-fn scalars(step: &Step<'_>) -> impl Iterator<Item = usize> {
+fn scalars(wave: &Wave, step: &Step<'_>) -> impl Iterator<Item = usize> {
+    let has_single_masks = wave.lanes() == 32;
     let shape = &step.inst.row.shape;
     // Both take VCC without naming it in all encodings.
     let vcc = matches!(step.inst.row.family, Family::Vopc) || step.inst.row.name.starts_with("v_div_fmas");
@@ -134,9 +137,10 @@ fn scalars(step: &Step<'_>) -> impl Iterator<Item = usize> {
         (step.inst.sdst, shape.sdst),
         (if vcc { Operand::VCC_LO } else { Operand::NONE }, Ty::Mask),
     ]);
-    all.filter(|(op, _)| op.0 < 128).flat_map(|(op, ty)| {
+    all.filter(|(op, _)| op.0 < 128).flat_map(move |(op, ty)| {
         let first = usize::from(op.0);
-        first..first + usize::from(ty.dwords().max(1))
+        let count = if ty == Ty::Mask && has_single_masks { 1 } else { ty.dwords().max(1) };
+        first..first + usize::from(count)
     })
 }
 
@@ -172,9 +176,9 @@ fn source(uninit: &Uninit, wave: &Wave, step: &Step<'_>, used: &[Used]) -> Scala
     let vectors = vectors.map(|row| (row.origin, row.derived != 0));
     let named: SmallVec<[usize; 8]> = match step.inst.row.family {
         Family::Sop1 | Family::Sop2 | Family::Sopc | Family::Sopk | Family::Sopp => {
-            scalars(step).chain([SCC, 106, 107]).collect()
+            scalars(wave, step).chain([SCC, 106, 107]).collect()
         }
-        _ => scalars(step).collect(),
+        _ => scalars(wave, step).collect(),
     };
     let scalars = named.into_iter().map(|n| registers.scalar(n)).filter(|scalar| scalar.bits != 0);
     let all = vectors.chain(scalars.map(|scalar| (scalar.origin, scalar.derived)));
@@ -188,9 +192,10 @@ fn source(uninit: &Uninit, wave: &Wave, step: &Step<'_>, used: &[Used]) -> Scala
 
 /// Whether an instruction does nothing but move, select and mask bits, and shift them by whole bytes.
 fn copies(wave: &Wave, inst: &Inst) -> bool {
-    const COPIES: [&str; 23] = [
+    const COPIES: [&str; 24] = [
         "v_mov_",
-        "v_swap_",
+        "v_movrel",
+        "v_swap",
         "v_permlane",
         "v_accvgpr_",
         "v_readfirstlane_",
@@ -207,7 +212,7 @@ fn copies(wave: &Wave, inst: &Inst) -> bool {
         "ds_permute_",
         "ds_bpermute_",
         "ds_swizzle_",
-        "s_mov_",
+        "s_mov",
         "s_cselect_",
         "s_and_b",
         "s_or_b",
@@ -227,12 +232,16 @@ fn copies(wave: &Wave, inst: &Inst) -> bool {
         ("s_bfe_", 1),
     ];
     let name = inst.row.name;
+    let starts = |start: &str| match name.strip_prefix("v_dual_") {
+        Some(half) => start.strip_prefix("v_").is_some_and(|start| half.starts_with(start)),
+        None => name.starts_with(start),
+    };
     let by_bytes = |source: usize| {
         let op = inst.src[source];
         op.row().is_none() && wave.scalar(op, inst) & 7 == 0
     };
-    COPIES.iter().any(|start| name.starts_with(start))
-        || SHIFTS.iter().any(|(start, source)| name.starts_with(start) && by_bytes(*source))
+    COPIES.iter().any(|start| starts(start))
+        || SHIFTS.iter().any(|(start, source)| starts(start) && by_bytes(*source))
 }
 
 /// Executes an instruction with other values in the place of such bits.

@@ -334,6 +334,23 @@ fn move_relative(wave: &mut Wave, inst: &Inst, [to, from]: [u32; 2]) -> Flow {
     Flow::Next
 }
 
+/// An instruction with the registers that it moves, where those follow from M0.
+pub(crate) fn resolved(wave: &Wave, inst: &Inst) -> Option<Inst> {
+    let m0 = wave.m0();
+    let [to, from] = match inst.row.name {
+        "v_movreld_b32" => [m0, 0],
+        "v_movrels_b32" => [0, m0],
+        "v_movrelsd_b32" => [m0, m0],
+        "v_movrelsd_2_b32" | "v_swaprel_b32" => [m0 >> 16 & 0x3ff, m0 & 0x3ff],
+        _ => return None,
+    };
+    // CAST: less than 256.
+    let moved = |op: Operand, offset| op.row().map_or(op, |_| Operand(256 + relative(op, offset) as u16));
+    let mut inst = *inst;
+    (inst.dst, inst.src[0]) = (moved(inst.dst, to), moved(inst.src[0], from));
+    Some(inst)
+}
+
 pub(crate) fn v_movreld_b32(wave: &mut Wave, inst: &Inst) -> Flow {
     let m0 = wave.m0();
     move_relative(wave, inst, [m0, 0])
