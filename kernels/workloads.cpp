@@ -62,6 +62,7 @@ KERNEL stencil(GLOBAL float *out, const GLOBAL float *in, unsigned length) {
   out[i] = inside ? 0.0625f * (in[i - 2] + in[i + 2]) + 0.25f * (in[i - 1] + in[i + 1]) + 0.375f * in[i] : in[i];
 }
 
+#if defined(__GFX9__)
 // c = a * transpose(b), all square: a wave makes 64 by 64 elements of c, a workgroup 128 by 128; `across` of them in a
 // row. Of a matrix instruction's 32 rows (columns) by 8 products, a lane holds four products of a row (column).
 KERNEL gemm(GLOBAL float *c, const GLOBAL _Float16 *a, const GLOBAL _Float16 *b, unsigned size, unsigned across) {
@@ -87,3 +88,40 @@ KERNEL gemm(GLOBAL float *c, const GLOBAL _Float16 *a, const GLOBAL _Float16 *b,
       c[r * size + column + 32u * (n % 2) + inner] = sums[n / 2][n % 2][i];
     }
 }
+#else
+typedef float Float8 __attribute__((ext_vector_type(8)));
+#if defined(__GFX11__)
+// Both halves of a wave hold all 16 products of a row (column), and every second row of the result.
+typedef _Float16 Operand __attribute__((ext_vector_type(16)));
+#define MULTIPLY __builtin_amdgcn_wmma_f32_16x16x16_f16_w32
+static inline unsigned first(unsigned) { return 0; }
+static inline unsigned place(unsigned i, unsigned outer) { return 2u * i + outer; }
+#else
+// Each half of a wave holds 8 of the 16 products of a row (column), and 8 rows of the result.
+typedef _Float16 Operand __attribute__((ext_vector_type(8)));
+#define MULTIPLY __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12
+static inline unsigned first(unsigned outer) { return 8u * outer; }
+static inline unsigned place(unsigned i, unsigned outer) { return 8u * outer + i; }
+#endif
+
+// The same on RDNA: a wave makes 64 by 32 elements of c, a workgroup 128 by 128.
+KERNEL gemm(GLOBAL float *c, const GLOBAL _Float16 *a, const GLOBAL _Float16 *b, unsigned size, unsigned across) {
+  unsigned lane = thread() % 32u, wave = thread() / 32u;
+  unsigned row = group() / across * 128u + wave / 4u * 64u, column = group() % across * 128u + wave % 4u * 32u;
+  unsigned inner = lane % 16u, outer = lane / 16u;
+  const GLOBAL _Float16 *rows = a + (row + inner) * size + first(outer);
+  const GLOBAL _Float16 *columns = b + (column + inner) * size + first(outer);
+  Float8 sums[4][2] = {};
+  for (unsigned k = 0; k < size; k += 16) {
+    Operand x[4], y[2];
+    for (unsigned n = 0; n < 4; ++n) x[n] = *(const GLOBAL Operand *)(rows + 16u * n * size + k);
+    for (unsigned n = 0; n < 2; ++n) y[n] = *(const GLOBAL Operand *)(columns + 16u * n * size + k);
+    for (unsigned n = 0; n < 8; ++n) sums[n / 2][n % 2] = MULTIPLY(x[n / 2], y[n % 2], sums[n / 2][n % 2]);
+  }
+  for (unsigned n = 0; n < 8; ++n)
+    for (unsigned i = 0; i < 8; ++i) {
+      unsigned r = row + 16u * (n / 2) + place(i, outer);
+      c[r * size + column + 16u * (n % 2) + inner] = sums[n / 2][n % 2][i];
+    }
+}
+#endif

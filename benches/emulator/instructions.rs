@@ -6,7 +6,7 @@
 //! of 64 dwords takes 9 ns: 16 compares of addresses, 8 loads, 8 stores, and the look-up of the allocation.
 
 use aqlipse::{
-    Result, Stream,
+    Device, Result, Stream,
     typed::{DeviceBuffer, Kernel},
 };
 
@@ -138,7 +138,7 @@ fn mixed(item: &Item) -> u32 {
 /// # Errors
 /// What launching can fail with, and a wrong result.
 pub fn run(words: &[String]) -> Result<()> {
-    let (stream, module) = open(&OBJECTS)?;
+    let (stream, module) = open(&Device::get(0)?, &OBJECTS)?;
     let cores = Machine::here().cores;
     println!(
         "{:<22}{:>8}{:>8}  {:<16}{:>22}{:>18}",

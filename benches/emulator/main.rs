@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let done = match arguments.split_first() {
         Some((part, rest)) if part == "--instructions" => instructions::run(rest),
         Some((part, rest)) if part == "--workloads" => workloads::run(rest),
+        Some((part, rest)) if part == "--cards" => workloads::compare(rest),
         _ => return all(&arguments),
     };
     match done {
@@ -53,6 +54,8 @@ fn all(words: &[String]) -> ExitCode {
         println!("\nwhole kernels, {}, {} cores", LEVELS[level], machine.cores);
         sound &= again("--workloads", words, level, None);
     }
+    println!("\nwhole kernels on cards, {}, one core", LEVELS[best]);
+    sound &= again("--cards", words, best, Some(1));
     if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -82,6 +85,9 @@ fn again(part: &str, words: &[String], level: usize, cores: Option<usize>) -> bo
             command
         }
     };
+    if part == "--cards" {
+        command.env("AQLIPSE_EMULATE", workloads::CARDS.join(","));
+    }
     match command.arg(part).args(words).env("AQLIPSE_SIMD", level.to_string()).status() {
         Ok(status) => status.success(),
         Err(error) => {
@@ -91,14 +97,13 @@ fn again(part: &str, words: &[String], level: usize, cores: Option<usize>) -> bo
     }
 }
 
-/// A device that is emulated, a stream on it and its version of a code object.
-fn open(objects: &[&'static [u8]]) -> Result<(Stream, Module)> {
-    let device = Device::get(0)?;
+/// A stream on an emulated device and its version of a code object.
+fn open(device: &Device, objects: &[&'static [u8]]) -> Result<(Stream, Module)> {
     if device.backend() != Backend::Emulated {
         return Err(Error::NotSupported("measuring the emulator on a device that is not emulated"));
     }
-    let module = Module::first_that_fits(&device, objects)?;
-    Ok((Stream::new(&device, StreamKind::NonBlocking, 0), module))
+    let module = Module::first_that_fits(device, objects)?;
+    Ok((Stream::new(device, StreamKind::NonBlocking, 0), module))
 }
 
 /// Whether a row is asked for.

@@ -14,10 +14,15 @@ use aqlipse_bench::{
 
 use crate::{open, wanted, wrong};
 
-const OBJECTS: [&[u8]; 2] = [
+const OBJECTS: [&[u8]; 4] = [
     include_bytes!("../../kernels/workloads.gfx90a.co"),
     include_bytes!("../../kernels/workloads.gfx942.co"),
+    include_bytes!("../../kernels/workloads.gfx11-generic.co"),
+    include_bytes!("../../kernels/workloads.gfx12-generic.co"),
 ];
+
+/// Which cards are compared, with the first one.
+pub const CARDS: [&str; 3] = ["gfx942", "gfx1100", "gfx1201"];
 
 /// Work-items of a workgroup, in all of kernels/workloads.cpp.
 const GROUP: u32 = 256;
@@ -44,7 +49,7 @@ const WORKLOADS: [(&str, Workload); 5] = [
     ("reduction 2^22", reduction),
     ("matmul 512^3 f32", matmul),
     ("stencil 2^22", stencil),
-    ("gemm 1024^3 f16 MFMA", gemm),
+    ("gemm 1024^3 f16", gemm),
 ];
 
 /// Runs the kernels that `words` asks for and prints a table.
@@ -59,7 +64,7 @@ pub fn run(words: &[String]) -> Result<()> {
     );
     let mut done = Ok(());
     for (name, kernel) in WORKLOADS.into_iter().filter(|(name, _)| wanted(name, words)) {
-        match Bench::new().and_then(|bench| kernel(&bench)) {
+        match Bench::new(&Device::get(0)?).and_then(|bench| kernel(&bench)) {
             Ok(figures) => figures.print(name, cores),
             Err(error) => {
                 println!("{name:<22}{error}");
@@ -68,6 +73,32 @@ pub fn run(words: &[String]) -> Result<()> {
         }
     }
     done
+}
+
+/// Runs the kernels that `words` asks for on each of [`CARDS`] and prints a table of their best times, and how many times
+/// that of the first card it is.
+///
+/// # Errors
+/// A launch's, or a wrong result.
+pub fn compare(words: &[String]) -> Result<()> {
+    let devices = Device::all()?;
+    println!(
+        "{:<22}{}",
+        "ms a launch",
+        CARDS.map(|card| format!("{card:>12}{:>8}{:>10}", "times", "GFLOP/s")).concat()
+    );
+    for (name, kernel) in WORKLOADS.into_iter().filter(|(name, _)| wanted(name, words)) {
+        print!("{name:<22}");
+        let mut first = None;
+        for device in &devices {
+            let figures = kernel(&Bench::new(device)?)?;
+            let times = figures.least / *first.get_or_insert(figures.least);
+            let rate = figures.operations / figures.least / 1e9;
+            print!("{:>12.2}{times:>8.2}{rate:>10.2}", figures.least * 1e3);
+        }
+        println!();
+    }
+    Ok(())
 }
 
 /// What a kernel does and how long that takes.
@@ -102,8 +133,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Result<Self> {
-        let (stream, module) = open(&OBJECTS)?;
+    fn new(device: &Device) -> Result<Self> {
+        let (stream, module) = open(device, &OBJECTS)?;
         Ok(Self { stream, module })
     }
 

@@ -57,8 +57,8 @@ pub(crate) struct Workgroup {
     pub unit: u32,
     slots: Vec<Slot>,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
-    /// What it sees of memory, if not what the host sees.
-    view: Option<Arc<View>>,
+    /// What it sees of memory from each compute unit that it is on, if not what the host sees.
+    views: Box<[Arc<View>]>,
     /// Whether stores get beyond the compute unit in time, though no instruction waits for them.
     writes_through: bool,
 }
@@ -80,7 +80,10 @@ impl Workgroup {
         let mut lds = (resources.lds_bytes > 0).then(|| pool.lds.pop().unwrap_or_else(lds_buffer));
         let base = lds.as_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast::<u8>());
         let map = &resources.surroundings.map;
-        let view = resources.origin.map(|origin| Arc::new(View::new(Arc::clone(map), origin)));
+        let units = if resources.has_several_caches { 2 } else { 1 };
+        let is_layered = resources.target.is_rdna();
+        let views = resources.origin.map(|origin| View::several(map, origin, units, is_layered));
+        let views = views.unwrap_or_default();
         let writes_through = !resources.target.is_gfx940();
         let group = (resources.watches.races != RaceWatch::default())
             .then(|| Arc::new(Group::new(id, waves, resources.group_bytes)));
@@ -100,16 +103,16 @@ impl Workgroup {
                     Ok(mapping) => Some(mapping),
                     Err(error) => {
                         pool.waves.push(wave);
-                        Self { id, unit, slots, lds, view, writes_through }.retire(pool);
+                        Self { id, unit, slots, lds, views, writes_through }.retire(pool);
                         return Err(error);
                     }
                 },
             };
             wave.scratch = scratch.as_ref().map_or(0, Mapping::address);
             wave.scratch_stride = resources.scratch_bytes;
-            if view.is_some() {
+            if !views.is_empty() {
                 wave.near.clear();
-                wave.view.clone_from(&view);
+                wave.view = views.get(number as usize % units).cloned();
             }
             wave.notes.clone_from(&resources.notes);
             match group.as_ref().zip(resources.notes.as_ref()) {
@@ -138,17 +141,14 @@ impl Workgroup {
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
-        Ok(Self { id, unit, slots, lds, view, writes_through })
+        Ok(Self { id, unit, slots, lds, views, writes_through })
     }
 
     /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.
     pub fn run(&mut self, code: &[Arc<Code>], budget: u64) -> Turn {
         let turn = self.take_turns(code, budget);
-        if let Some(view) = &self.view
-            && self.writes_through
-            && matches!(turn, Turn::Suspended { .. })
-        {
-            view.release(Scope::Agent);
+        if self.writes_through && matches!(turn, Turn::Suspended { .. }) {
+            self.views.iter().for_each(|view| view.release(Scope::Agent));
         }
         turn
     }
@@ -217,7 +217,8 @@ impl Workgroup {
     /// Lets waves go on that wait, if they have signalled so often at most.
     fn go_on(&mut self, arrivals: u64) {
         let goes_on = |slot: &Slot| slot.state == State::AtBarrier && slot.wave.arrivals <= arrivals;
-        let Some(barrier) = self.slots.iter().find(|slot| goes_on(slot)).map(|slot| slot.wave.arrivals) else {
+        let Some(barrier) = self.slots.iter().find(|slot| goes_on(slot)).map(|slot| slot.wave.arrivals)
+        else {
             return;
         };
         let waves = self.slots.iter_mut().filter_map(|slot| {
@@ -305,9 +306,9 @@ impl Workgroup {
 
     /// Gives everything back for the next workgroup.
     pub fn retire(mut self, pool: &mut Pool) {
-        if let Some(view) = self.view.take() {
+        if !self.views.is_empty() {
             self.slots.iter_mut().for_each(|slot| slot.wave.view = None);
-            view.end();
+            self.views.iter().for_each(|view| view.end());
         }
         for slot in self.slots.drain(..) {
             pool.waves.push(slot.wave);

@@ -474,7 +474,13 @@ impl Racing {
         let is_of_group = self.group.waves.contains(&other.wave);
         let behind = |clock: &Clock| {
             let Times { device, group, local } = clock.of(other.wave);
-            let time = if !in_memory { local } else if is_of_group { group } else { device };
+            let time = if !in_memory {
+                local
+            } else if is_of_group {
+                group
+            } else {
+                device
+            };
             time >= other.time
         };
         // Plain loads may find something older in the cache, unless that was invalidated.

@@ -49,9 +49,7 @@ fn step(wave: &Wave, inst: &Inst) -> Step {
         Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem => {
             let whole = inst.src[0].0 == MINUS_ONE;
             match scalar(inst.row) {
-                Scalar::ExecZero => {
-                    Step::Resume(wave.pc.wrapping_add_signed(4 * i64::from(inst.imm as i16)))
-                }
+                Scalar::ExecZero => Step::Resume(wave.pc.wrapping_add_signed(4 * i64::from(inst.imm as i16))),
                 // Back to the beginning of a loop, or to what lies elsewhere: lanes that are off go on behind it.
                 Scalar::ExecNotZero => Step::Resume(wave.pc),
                 Scalar::Barrier => Step::Barrier,

@@ -4,10 +4,11 @@
 use super::{
     Wave,
     accesses::{self, Action, Data, Dwords, Part, Place},
-    exec::{cached::bypasses, kind, shape},
+    exec::{cached, kind, shape},
 };
 use crate::{
     isa::{Family, Generation, Inst, Memory, Operand, Target, flag},
+    memory::coherence,
     race::{Access, Counter, How, Most, RaceWatch, Racing, Reach, Span, Spans},
 };
 
@@ -139,7 +140,9 @@ impl Look<'_> {
         let (reaches_device, opcode) = (self.inst.memory.caches(Memory::SCC), self.inst.row.opcode);
         match self.wave.target.generation() {
             Generation::Gfx9 => {}
-            Generation::Gfx10 | Generation::Gfx11 if opcode == BUFFER_GL1_INV => return racing.invalidate_far(),
+            Generation::Gfx10 | Generation::Gfx11 if opcode == BUFFER_GL1_INV => {
+                return racing.invalidate_far();
+            }
             Generation::Gfx10 | Generation::Gfx11 => return racing.invalidate_near(),
             // What is stored is in the cache of the device once it is complete.
             Generation::Gfx12 if opcode == GLOBAL_WB => return,
@@ -194,14 +197,15 @@ impl Look<'_> {
     /// What an access of vector memory counts in: RDNA counts what returns nothing by itself.
     fn counter(&self) -> Counter {
         let shape = &self.inst.row.shape;
-        let stores = shape.has(flag::STORE) || shape.has(flag::ATOMIC) && !self.inst.memory.has(Memory::RETURNS);
+        let stores =
+            shape.has(flag::STORE) || shape.has(flag::ATOMIC) && !self.inst.memory.has(Memory::RETURNS);
         if stores && self.wave.target.is_rdna() { Counter::Store } else { Counter::Vector }
     }
 
     fn access(&self, racing: &Racing, how: How) -> Access {
         let (wave, inst) = (self.wave, self.inst);
         let device = Reach::device;
-        let reaches_device = bypasses(wave.target, inst);
+        let reaches_device = cached::reach(wave.target, inst) != coherence::Reach::Unit;
         // SLC, on gfx942 NT.
         let is_streaming = inst.memory.caches(Memory::SLC);
         let scope = match inst.memory.scope() {
@@ -210,12 +214,16 @@ impl Look<'_> {
             _ => Reach::Device,
         };
         let (coherent, meets_atomics) = match (wave.target.generation(), how) {
-            (Generation::Gfx9, _) if wave.target.is_gfx940() => (device(reaches_device), device(reaches_device)),
+            (Generation::Gfx9, _) if wave.target.is_gfx940() => {
+                (device(reaches_device), device(reaches_device))
+            }
             (Generation::Gfx12, _) => (scope, scope),
             // With both bits it is an access that is not temporal.
             (_, How::Read) if !reaches_device || is_streaming => (Reach::Nobody, Reach::Nobody),
             // The cache of the shader array has bits of its own.
-            (Generation::Gfx10, How::Read) if !inst.memory.caches(Memory::DLC) => (Reach::Group, Reach::Nobody),
+            (Generation::Gfx10, How::Read) if !inst.memory.caches(Memory::DLC) => {
+                (Reach::Group, Reach::Nobody)
+            }
             (_, How::Read) => (Reach::Device, Reach::Nobody),
             // Atomic stores look as any others do. Those that locks are released with come behind a wait.
             _ => (device(!is_streaming), device(racing.has_waited())),

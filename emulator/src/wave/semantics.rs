@@ -3,8 +3,8 @@
 use super::{
     Wave,
     exec::{
-        barrier, blocks, cached, ds, exchange, flat, fork, formatted, gws, mubuf, scalar_atomic, smem, sop1, sop2, sopc, sopk,
-        sopp, to_lds, transposed,
+        barrier, blocks, cached, ds, exchange, flat, fork, formatted, gws, mubuf, scalar_atomic, smem, sop1,
+        sop2, sopc, sopk, sopp, to_lds, transposed,
     },
     valu::{
         approx, bits, carry, compare, convert, cross, divide, dot, double, float, fp8, integer,

@@ -13,7 +13,10 @@ use super::{
 use crate::{
     convergence::Converging,
     isa::{Flow, Generation, Inst, Target},
-    memory::{Snapshot, coherence::View},
+    memory::{
+        Snapshot,
+        coherence::{Reach, View},
+    },
     race::Racing,
     touched::Notes,
     uninit::Uninit,
@@ -182,8 +185,8 @@ pub struct Wave {
     pub(crate) racing: Option<Box<Racing>>,
     /// Whether it has stored to memory, where reads are watched.
     pub(super) has_stored: bool,
-    /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
-    pub(crate) bypass: bool,
+    /// How far the memory instruction at hand reaches past caches, if there are any.
+    pub(crate) reach: Reach,
 }
 
 // SAFETY: `lds` points to memory that the wave's workgroup owns; a workgroup and its waves move between threads
@@ -230,7 +233,7 @@ impl Wave {
             uninit: None,
             racing: None,
             has_stored: false,
-            bypass: false,
+            reach: Reach::Unit,
         }
     }
 

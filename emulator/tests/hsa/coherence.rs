@@ -15,7 +15,10 @@ use crate::harness::{Level, code_object, code_object_v4};
 const SOURCE: &str = r#"
 KERNEL next(const u32 *from, u32 *to) { if (tid == 0) *to = *from + 1; }
 
-#define PASS(name, stored, loaded) \
+#define FENCED(order, scope) __builtin_amdgcn_fence(order, scope)
+#define COMPILER __asm__ volatile("" ::: "memory")
+
+#define PASS(name, stored, loaded, then) \
 KERNEL name(u32 *data, u32 *flag, u32 *seen) { \
     if (tid != 0) return; \
     if (block == 0) { \
@@ -24,12 +27,28 @@ KERNEL name(u32 *data, u32 *flag, u32 *seen) { \
     } else { \
         seen[0] = *data; \
         while (!__hip_atomic_load(flag, loaded, __HIP_MEMORY_SCOPE_AGENT)) __builtin_amdgcn_s_sleep(1); \
-        __asm__ volatile("" ::: "memory"); \
+        then; \
         seen[1] = *data; \
     } \
 }
-PASS(pass, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)
-PASS(pass_unacquired, __ATOMIC_RELEASE, __ATOMIC_RELAXED)
+PASS(pass, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE, COMPILER)
+PASS(pass_unacquired, __ATOMIC_RELEASE, __ATOMIC_RELAXED, COMPILER)
+PASS(pass_within, __ATOMIC_RELEASE, __ATOMIC_RELAXED, FENCED(__ATOMIC_ACQUIRE, "workgroup"))
+
+// Two waves of 32 lanes.
+#define SHARE(name, released, acquired) \
+KERNEL name(u32 *data, u32 *flag, u32 *seen) { \
+    if (tid == 32) seen[0] = *data; \
+    COMPILER; \
+    if (tid == 0) { *data = 42; released; } \
+    COMPILER; \
+    __builtin_amdgcn_s_barrier(); \
+    COMPILER; \
+    if (tid == 32) { acquired; seen[1] = *data; } \
+}
+SHARE(share, FENCED(__ATOMIC_RELEASE, "workgroup"), FENCED(__ATOMIC_ACQUIRE, "workgroup"))
+SHARE(share_unreleased, COMPILER, FENCED(__ATOMIC_ACQUIRE, "workgroup"))
+SHARE(share_unacquired, FENCED(__ATOMIC_RELEASE, "workgroup"), COMPILER)
 
 KERNEL count(u32 *sum) {
     __hip_atomic_fetch_add(sum, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -368,8 +387,27 @@ fn workgroups_see_each_others_stores_as_their_fences_say() {
     for target in TARGETS {
         let Some(words) = kernel(target, "pass", 2) else { return };
         assert_eq!(words[129], 42, "{target:?}");
-        let Some(words) = kernel(target, "pass_unacquired", 2) else { return };
-        assert_eq!(words[128..130], [0, 0], "{target:?}: what it had read stays until it acquires");
+        for missing in ["pass_unacquired", "pass_within"] {
+            let Some(words) = kernel(target, missing, 2) else { return };
+            assert_eq!(
+                words[128..130],
+                [0, 0],
+                "{target:?}, {missing}: what it had read stays until it acquires"
+            );
+        }
+    }
+}
+
+/// The waves of a workgroup in WGP mode have a cache each here.
+#[test]
+fn waves_see_each_others_stores_as_their_fences_say() {
+    for target in TARGETS.into_iter().filter(|target| target.is_rdna()) {
+        let Some(words) = kernel(target, "share", 1) else { return };
+        assert_eq!(words[128..130], [0, 42], "{target:?}");
+        for missing in ["share_unreleased", "share_unacquired"] {
+            let Some(words) = kernel(target, missing, 1) else { return };
+            assert_eq!(words[128..130], [0, 0], "{target:?}, {missing}");
+        }
     }
 }
 

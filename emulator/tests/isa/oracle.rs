@@ -182,11 +182,15 @@ fn sweep<const N: usize>(target: Target) {
     );
     // A few of each instruction: one mistake can be in all of its encodings.
     let mut seen = BTreeMap::<&str, usize>::new();
-    let shown: Vec<_> = total.differences.iter().filter_map(|(name, report)| {
-        let times = seen.entry(name).or_default();
-        *times += 1;
-        (*times <= 2).then_some(report.as_str())
-    }).collect();
+    let shown: Vec<_> = total
+        .differences
+        .iter()
+        .filter_map(|(name, report)| {
+            let times = seen.entry(name).or_default();
+            *times += 1;
+            (*times <= 2).then_some(report.as_str())
+        })
+        .collect();
     assert!(shown.is_empty(), "{count} differences\n{}", shown.join("\n"));
     // A sweep that meets few instructions, or that LLVM does not judge, has compared nothing.
     assert!(total.instructions > words / 2 && total.without < words / 100);

@@ -22,6 +22,7 @@ struct Line {
 }
 
 /// Bytes of a line that were stored and not released.
+#[derive(Clone)]
 pub(super) struct Stored {
     pub(super) bytes: Bytes,
     pub(super) mask: Mask,

@@ -2,10 +2,11 @@
 //!
 //! Without this mode a device's loads and stores reach the host's memory at once, and a fence that is missing from a
 //! packet or a kernel never shows. With it, what the memory model does not promise to be visible is not (LLVM
-//! AMDGPUUsage, "Memory Model gfx90a" and "gfx942"; HSA Platform System Architecture 1.2, 2.9 and 3):
+//! AMDGPUUsage, "Memory Model gfx90a", "gfx942", "gfx10-gfx11" and "gfx12"; HSA Platform System Architecture 1.2, 2.9 and 3):
 //!
 //! ```text
-//!   a workgroup's View    its stores until it releases them, what it has read until it acquires
+//!   a workgroup's View    its stores until it releases them, what it has read until it acquires; two of them where its
+//!                         waves are on two compute units, which see each other's stores through a cache that they share
 //!   its dispatch          the stores that ended workgroups left, until its packet, or a later one with the barrier bit,
 //!                         releases at agent scope
 //!   its device's Cache    coarse-grained stores until a release at system scope, what was read until an
@@ -32,7 +33,7 @@ use hsa_sys::{
 use super::Map;
 use crate::isa::Target;
 use cache::Cache;
-pub use view::View;
+pub use view::{Reach, View};
 
 /// How far a fence reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -28,14 +28,37 @@ struct State {
     lines: Lines<Held>,
     /// Lines with something dirty.
     dirty: Vec<u64>,
+    /// What the workgroup had let out when it last acquired, which is newer than the epoch.
+    seen: Lines<Stored>,
 }
 
-/// The view of one workgroup, whose waves share it as they share their compute unit's cache.
+/// What the units that a workgroup runs on see of memory alike, through the cache that they share (RDNA: of a shader array).
+struct Shared {
+    epoch: u64,
+    /// What the workgroup has let out since.
+    passed: Lines<Stored>,
+}
+
+/// The view of one workgroup, or of those of its waves that share a compute unit's cache.
 pub struct View {
     map: Arc<Map>,
     /// Its queue and dispatch.
     place: (u64, u64),
     state: Mutex<State>,
+    /// On RDNA.
+    shared: Option<Arc<Mutex<Shared>>>,
+}
+
+/// How far a load or store reaches past caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the cache of the compute unit.
+    #[default]
+    Unit,
+    /// To what the workgroup shares.
+    Workgroup,
+    /// To what the device shares.
+    Device,
 }
 
 /// The pieces of `length` bytes from `address` on by the lines that they are in: line, place in it, where in the whole.
@@ -53,10 +76,23 @@ fn pieces(address: u64, length: usize) -> impl Iterator<Item = (u64, usize, std:
 }
 
 impl View {
-    /// The view of a workgroup that begins.
-    pub(crate) fn new(map: Arc<Map>, origin: Origin) -> Self {
-        let state = State { epoch: origin.epoch, lines: Lines::default(), dirty: Vec::new() };
-        Self { map, place: (origin.queue, origin.dispatch), state: Mutex::new(state) }
+    /// The views of a workgroup that begins on `units` compute units; `is_layered` if another cache is between these and
+    /// the device's.
+    pub(crate) fn several(
+        map: &Arc<Map>,
+        origin: Origin,
+        units: usize,
+        is_layered: bool,
+    ) -> Box<[Arc<Self>]> {
+        let shared = is_layered
+            .then(|| Arc::new(Mutex::new(Shared { epoch: origin.epoch, passed: Lines::default() })));
+        let view = || {
+            let (lines, seen) = (Lines::default(), Lines::default());
+            let state = State { epoch: origin.epoch, lines, dirty: Vec::new(), seen };
+            let (map, place) = (Arc::clone(map), (origin.queue, origin.dispatch));
+            Arc::new(Self { map, place, state: Mutex::new(state), shared: shared.clone() })
+        };
+        std::iter::repeat_with(view).take(units).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,46 +103,60 @@ impl View {
         self.map.caches()
     }
 
-    /// Loads what the workgroup sees, from beyond its compute unit if `bypass`; `false` if the device does not reach
-    /// all of it any more.
-    pub(crate) fn load(&self, address: u64, to: &mut [u8], bypass: bool) -> bool {
+    /// Loads what the workgroup sees, from as far as `reach` says; `false` if the device does not reach all of it any
+    /// more.
+    pub(crate) fn load(&self, address: u64, to: &mut [u8], reach: Reach) -> bool {
         let mut state = self.state();
         pieces(address, to.len()).all(|(line, place, part)| {
             let wanted = line::mask(place, part.len());
-            let held = state.lines.get(&line).filter(|held| !bypass && held.valid & wanted == wanted);
-            if let Some(held) = held {
+            let is_held = |held: &&Held| reach == Reach::Unit && held.valid & wanted == wanted;
+            if let Some(held) = state.lines.get(&line).filter(is_held) {
                 held.bytes.get(place, &mut to[part]);
                 return true;
             }
-            if bypass {
+            if reach != Reach::Unit {
                 self.flush_line(&mut state, line);
             }
-            let Some(held) = self.fill(&mut state, line, wanted, bypass) else { return false };
+            let Some(held) = self.fill(&mut state, line, wanted, reach) else { return false };
             held.bytes.get(place, &mut to[part]);
             true
         })
     }
 
-    /// Completes a line with what the device has of it.
-    fn fill<'a>(&self, state: &'a mut State, line: u64, wanted: Mask, bypass: bool) -> Option<&'a Held> {
+    /// Completes a line with what is beyond.
+    fn fill<'a>(&self, state: &'a mut State, line: u64, wanted: Mask, reach: Reach) -> Option<&'a Held> {
         self.make_room(state);
+        let shared = self.shared.as_ref().filter(|_| reach == Reach::Workgroup).map(|shared| shared.lock());
+        let (epoch, passed) = match &shared {
+            Some(shared) => (shared.epoch, shared.passed.get(&line)),
+            None => (state.epoch, state.seen.get(&line)),
+        };
         let bytes = {
             let mut cache = self.caches()?.lock();
             let memory = self.map.snapshot();
-            match bypass {
-                true => cache.current(&memory, line, wanted, true)?,
-                false => cache.load(&memory, line, wanted, state.epoch)?,
+            match reach {
+                Reach::Device => cache.current(&memory, line, wanted, true)?,
+                Reach::Unit | Reach::Workgroup => {
+                    let mut bytes = cache.load(&memory, line, wanted, epoch)?;
+                    passed.into_iter().for_each(|passed| bytes.merge(&passed.bytes, passed.mask));
+                    bytes
+                }
             }
         };
+        drop(shared);
+        if reach == Reach::Device {
+            // No cache on the way keeps what is older.
+            self.pass(line, &Stored { bytes, mask: Mask::MAX });
+        }
         let held = state.lines.entry(line).or_insert(Held { bytes: Bytes::ZERO, valid: 0, dirty: 0 });
-        let keep = if bypass { held.dirty } else { held.valid };
+        let keep = if reach == Reach::Unit { held.valid } else { held.dirty };
         held.bytes.merge(&bytes, !keep);
         held.valid = Mask::MAX;
         Some(held)
     }
 
-    /// Stores what the workgroup alone sees for now, or the device if `through`.
-    pub(crate) fn store(&self, address: u64, from: &[u8], through: bool) {
+    /// Stores what the waves alone see for now, or all that the device has if it reaches beyond the unit.
+    pub(crate) fn store(&self, address: u64, from: &[u8], reach: Reach) {
         let mut state = self.state();
         for (line, place, part) in pieces(address, from.len()) {
             self.make_room(&mut state);
@@ -119,7 +169,7 @@ impl View {
             }
             held.valid |= mask;
             held.dirty |= mask;
-            if through {
+            if reach != Reach::Unit {
                 self.flush_line(state, line);
             }
         }
@@ -141,6 +191,7 @@ impl View {
         let result = match done {
             Some((result, bytes)) => {
                 state.lines.insert(line, Held { bytes, valid: Mask::MAX, dirty: 0 });
+                self.pass(line, &Stored { bytes, mask: Mask::MAX });
                 result
             }
             // Freed meanwhile: the wave keeps it mapped.
@@ -164,15 +215,52 @@ impl View {
 
     /// Lets the workgroup see what has been released so far.
     pub(crate) fn acquire(&self, scope: Scope) {
-        let mut state = self.state();
+        self.acquire_shared(scope);
+        let state = &mut *self.state();
+        match &self.shared {
+            Some(shared) => state.epoch = shared.lock().epoch,
+            None => self.acquire_epoch(scope, &mut state.epoch),
+        }
+        state.forget();
+    }
+
+    /// Lets those who ask what the workgroup shares see what has been released so far.
+    pub(crate) fn acquire_shared(&self, scope: Scope) {
+        if let Some(shared) = &self.shared {
+            let shared = &mut *shared.lock();
+            self.acquire_epoch(scope, &mut shared.epoch);
+            shared.passed.clear();
+        }
+    }
+
+    fn acquire_epoch(&self, scope: Scope, epoch: &mut u64) {
         if let Some(caches) = self.caches() {
             let mut cache = caches.lock();
-            state.epoch = cache.acquire(&self.map.snapshot(), scope);
+            *epoch = cache.acquire(&self.map.snapshot(), scope);
         }
-        state.lines.retain(|_, held| {
-            held.valid = held.dirty;
-            held.dirty != 0
-        });
+    }
+
+    /// Lets the waves see what the workgroup shares: what it has let out itself.
+    pub(crate) fn acquire_from_workgroup(&self) {
+        let Some(shared) = &self.shared else { return };
+        let state = &mut *self.state();
+        let shared = shared.lock();
+        state.epoch = shared.epoch;
+        state.forget();
+        state.seen.clone_from(&shared.passed);
+    }
+
+    /// What leaves the unit goes through what the workgroup shares.
+    fn pass(&self, line: u64, stored: &Stored) {
+        let Some(shared) = &self.shared else { return };
+        let shared = &mut *shared.lock();
+        if shared.passed.len() >= CAPACITY {
+            self.acquire_epoch(Scope::Agent, &mut shared.epoch);
+            shared.passed.clear();
+        }
+        let passed = shared.passed.entry(line).or_insert(Stored { bytes: Bytes::ZERO, mask: 0 });
+        passed.bytes.merge(&stored.bytes, stored.mask);
+        passed.mask |= stored.mask;
     }
 
     /// The workgroup has ended: what it has not released is its dispatch's.
@@ -201,6 +289,7 @@ impl View {
 
     fn flush(&self, state: &mut State) {
         let stored = Self::take(state);
+        stored.iter().for_each(|(line, stored)| self.pass(*line, stored));
         if let Some(caches) = self.caches().filter(|_| !stored.is_empty()) {
             let mut cache = caches.lock();
             let memory = self.map.snapshot();
@@ -212,6 +301,7 @@ impl View {
         let Some(held) = state.lines.get_mut(&line).filter(|held| held.dirty != 0) else { return };
         let stored = Stored { bytes: held.bytes, mask: std::mem::take(&mut held.dirty) };
         state.dirty.retain(|dirty| *dirty != line);
+        self.pass(line, &stored);
         if let Some(caches) = self.caches() {
             let mut cache = caches.lock();
             cache.store(&self.map.snapshot(), line, &stored);
@@ -225,10 +315,18 @@ impl View {
             return;
         }
         self.flush(state);
-        state.lines.clear();
-        if let Some(caches) = self.caches() {
-            let mut cache = caches.lock();
-            state.epoch = cache.acquire(&self.map.snapshot(), Scope::Agent);
-        }
+        self.acquire_epoch(Scope::Agent, &mut state.epoch);
+        state.forget();
+    }
+}
+
+impl State {
+    /// Drops all that is not the waves' own.
+    fn forget(&mut self) {
+        self.seen.clear();
+        self.lines.retain(|_, held| {
+            held.valid = held.dirty;
+            held.dirty != 0
+        });
     }
 }

@@ -162,7 +162,7 @@ fn is_scratch(w: &Wave, address: u64, bytes: u32) -> bool {
 /// Keeps a coherent load from overtaking this wave's earlier stores.
 #[inline(always)]
 pub fn fence_for(w: &mut Wave, inst: &Inst) {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     if inst.memory.is_coherent() {
         // ORDER: an atomic load must not overtake this wave's earlier stores.
         fence(Ordering::SeqCst);

@@ -2,12 +2,7 @@
 //!
 //! Register n of a lane is dword n of the lane's memory; neither is touched where bit n of M0 is 0.
 
-use super::{
-    access::fence_for,
-    flat,
-    kind::Kind,
-    scratch, shape, transfer,
-};
+use super::{access::fence_for, flat, kind::Kind, scratch, shape, transfer};
 use crate::{
     isa::{Flow, Inst},
     wave::{FaultKind, Wave},
@@ -43,7 +38,7 @@ pub fn global_load_block(w: &mut Wave, inst: &Inst) -> Flow {
 }
 
 pub fn global_store_block(w: &mut Wave, inst: &Inst) -> Flow {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let addresses = flat::global_addresses(w, inst);
     let result = registers(w, inst.src[1].row().unwrap_or(0), |w, row, bytes, lane| {
         transfer::store_lane::<B32>(w, row, addresses[lane].wrapping_add(bytes.into()), lane)

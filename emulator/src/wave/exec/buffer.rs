@@ -177,7 +177,9 @@ impl Resource {
             (2, _) if self.records == 0 => Range::Nothing,
             (2, _) => Range::Unchecked,
             (_, Generation::Gfx10) if self.swizzle => Range::Swizzled,
-            (_, Generation::Gfx11 | Generation::Gfx12) if self.swizzle && self.stride != 0 => Range::Structure,
+            (_, Generation::Gfx11 | Generation::Gfx12) if self.swizzle && self.stride != 0 => {
+                Range::Structure
+            }
             _ => Range::Bytes,
         }
     }
@@ -191,9 +193,7 @@ impl Resource {
             Range::Unchecked => false,
             Range::Bytes => u64::from(offset) + bytes > u64::from(self.records),
             Range::Records => index >= self.records,
-            Range::Structure => {
-                index >= self.records || u64::from(offset) + bytes > u64::from(self.stride)
-            }
+            Range::Structure => index >= self.records || u64::from(offset) + bytes > u64::from(self.stride),
             Range::Swizzled => self.within(index, offset) + bytes > u64::from(self.records),
             Range::Nothing => true,
         }

@@ -8,7 +8,7 @@ use std::sync::{
 use super::kind::{self, Kind, Words};
 use crate::{
     isa::{Flow, Generation, Inst, Memory, Target},
-    memory::coherence::{Scope, View},
+    memory::coherence::{Reach, Scope, View},
     os::hidden,
     wave::Wave,
 };
@@ -26,14 +26,14 @@ impl Wave {
     /// Loads `to` as the workgroup sees it; `false` if it sees what memory holds.
     #[inline(always)]
     pub(super) fn load_cached(&self, at: *const u8, to: &mut [u8]) -> bool {
-        self.view_of(at).is_some_and(|view| view.load(at as u64, to, self.bypass))
+        self.view_of(at).is_some_and(|view| view.load(at as u64, to, self.reach))
     }
 
     /// Stores `from` where the workgroup sees it; `false` if it is to be stored to memory.
     #[inline(always)]
     pub(super) fn store_cached(&self, at: *mut u8, from: &[u8]) -> bool {
         let Some(view) = self.view_of(at) else { return false };
-        view.store(at as u64, from, self.bypass);
+        view.store(at as u64, from, self.reach);
         true
     }
 
@@ -84,26 +84,32 @@ impl Wave {
         }
     }
 
-    /// Notes whether the memory instruction at hand passes by its compute unit's caches.
+    /// Notes how far the memory instruction at hand reaches past caches.
     #[inline(always)]
-    pub(super) fn note_bypass(&mut self, inst: &Inst) {
+    pub(super) fn note_reach(&mut self, inst: &Inst) {
         if self.view.is_some() {
-            self.bypass = bypasses(self.target, inst);
+            self.reach = reach(self.target, inst);
         }
     }
 }
 
-/// Whether an instruction reaches beyond the compute unit: GLC loads of gfx90a, SC1 (agent and system scope) of gfx942, GLC
-/// of RDNA 2 and 3, what goes beyond the scope of RDNA 4 (LLVM AMDGPUUsage, "Memory Model gfx90a", "gfx942",
-/// "gfx10-gfx11", "gfx12").
+/// How far an instruction reaches: to the device with GLC on gfx90a and RDNA 3, SC1 (agent and system scope) on gfx942, GLC and
+/// DLC on RDNA 2, which without DLC is for the workgroup, and with its scope on RDNA 4 (LLVM AMDGPUUsage, "Memory Model
+/// gfx90a", "gfx942", "gfx10-gfx11", "gfx12").
 #[cold]
-pub fn bypasses(target: Target, inst: &Inst) -> bool {
+pub fn reach(target: Target, inst: &Inst) -> Reach {
     let memory = inst.memory;
+    let to_device = |reaches: bool| if reaches { Reach::Device } else { Reach::Unit };
     match target.generation() {
-        Generation::Gfx9 if target.is_gfx940() => memory.caches(Memory::SCC),
-        Generation::Gfx9 => memory.caches(Memory::GLC),
-        Generation::Gfx10 | Generation::Gfx11 => memory.caches(Memory::GLC),
-        Generation::Gfx12 => memory.scope() > 0,
+        Generation::Gfx9 if target.is_gfx940() => to_device(memory.caches(Memory::SCC)),
+        Generation::Gfx9 | Generation::Gfx11 => to_device(memory.caches(Memory::GLC)),
+        Generation::Gfx10 if memory.caches(Memory::GLC) && !memory.caches(Memory::DLC) => Reach::Workgroup,
+        Generation::Gfx10 => to_device(memory.caches(Memory::GLC)),
+        Generation::Gfx12 => match memory.scope() {
+            0 => Reach::Unit,
+            1 => Reach::Workgroup,
+            _ => Reach::Device,
+        },
     }
 }
 
@@ -175,20 +181,23 @@ pub fn buffer_wbinvl1(w: &mut Wave, _: &Inst) -> Flow {
 pub fn buffer_gl1_inv(w: &mut Wave, _: &Inst) -> Flow {
     order();
     if let Some(view) = &w.view {
-        view.acquire(Scope::Agent);
+        view.acquire_shared(Scope::Agent);
     }
     Flow::Next
 }
 
-/// Invalidates the compute unit's cache (RDNA 2 and 3): alone it is for the workgroup, which sees one memory here.
-pub fn buffer_gl0_inv(_: &mut Wave, _: &Inst) -> Flow {
+/// Invalidates the compute unit's cache (RDNA 2 and 3): alone it is for the workgroup.
+pub fn buffer_gl0_inv(w: &mut Wave, _: &Inst) -> Flow {
     order();
+    if let Some(view) = &w.view {
+        view.acquire_from_workgroup();
+    }
     Flow::Next
 }
 
-/// Waits for stores (RDNA 2 and 3), which are then in the cache that all compute units share.
-pub fn s_waitcnt_vscnt(w: &mut Wave, inst: &Inst) -> Flow {
-    if inst.imm & 0x3f < 0x3f
+/// What had been stored is in the cache that all compute units share, once all but `left` stores are done (of 0 to 63).
+fn wait_for_stores(w: &mut Wave, left: i32) -> Flow {
+    if left < 0x3f
         && let Some(view) = &w.view
     {
         view.release(Scope::Agent);
@@ -196,20 +205,26 @@ pub fn s_waitcnt_vscnt(w: &mut Wave, inst: &Inst) -> Flow {
     Flow::Next
 }
 
-/// The scope of an instruction of RDNA 4, unless it is the compute unit.
-fn scope_of_rdna4(inst: &Inst) -> Option<Scope> {
-    match inst.memory.scope() {
-        0 => None,
-        3 => Some(Scope::System),
-        _ => Some(Scope::Agent),
-    }
+/// Waits for stores (RDNA 2 and later).
+pub fn s_wait_storecnt(w: &mut Wave, inst: &Inst) -> Flow {
+    wait_for_stores(w, inst.imm & 0x3f)
+}
+
+/// Waits for stores and for LDS (RDNA 4): bits 13..8 and 5..0.
+pub fn s_wait_storecnt_dscnt(w: &mut Wave, inst: &Inst) -> Flow {
+    wait_for_stores(w, inst.imm >> 8 & 0x3f)
 }
 
 /// Invalidates caches up to a scope (RDNA 4).
 pub fn global_inv(w: &mut Wave, inst: &Inst) -> Flow {
     order();
     if let Some(view) = &w.view {
-        scope_of_rdna4(inst).into_iter().for_each(|scope| view.acquire(scope));
+        match inst.memory.scope() {
+            0 => {}
+            1 => view.acquire_from_workgroup(),
+            2 => view.acquire(Scope::Agent),
+            _ => view.acquire(Scope::System),
+        }
     }
     Flow::Next
 }
@@ -218,7 +233,11 @@ pub fn global_inv(w: &mut Wave, inst: &Inst) -> Flow {
 pub fn global_wb(w: &mut Wave, inst: &Inst) -> Flow {
     order();
     if let Some(view) = &w.view {
-        scope_of_rdna4(inst).into_iter().for_each(|scope| view.release(scope));
+        match inst.memory.scope() {
+            0 => {}
+            1 | 2 => view.release(Scope::Agent),
+            _ => view.release(Scope::System),
+        }
     }
     Flow::Next
 }

@@ -133,7 +133,7 @@ fn load_anywhere<const K: u8>(w: &mut Wave, dst: usize, row: usize, offset: i64)
 #[inline(always)]
 fn global_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     let src = row(inst.src[1]);
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let result = match global(w, inst) {
         Place::Linear(to) => transfer::store::<K>(w, src, to),
         Place::Anywhere { row, offset } => store_anywhere::<K>(w, src, row, offset),
@@ -247,7 +247,7 @@ fn flat_load_lanes<const K: u8>(w: &mut Wave, dst: usize, row: usize, offset: i6
 
 #[inline(always)]
 fn flat_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let src = row(inst.src[1]);
     let (address, offset) = (row(inst.src[0]), i64::from(inst.imm));
     if let Place::Linear(to) = wide(w, address, offset) {

@@ -127,7 +127,7 @@ fn load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Stores `N` components from a register each.
 fn store<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let result = Formatted::new(w, inst).and_then(|target| {
         let src = inst.dst.row().unwrap_or(0);
         shape::lanes(w.exec).try_for_each(|lane| {
@@ -162,7 +162,7 @@ fn load_halves<const N: usize, const FIRST: usize>(w: &mut Wave, inst: &Inst) ->
 
 /// Stores `N` components from halves of registers from half `FIRST` on.
 fn store_halves<const N: usize, const FIRST: usize>(w: &mut Wave, inst: &Inst) -> Flow {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let result = Formatted::new(w, inst).and_then(|target| {
         let src = inst.dst.row().unwrap_or(0);
         shape::lanes(w.exec).try_for_each(|lane| {

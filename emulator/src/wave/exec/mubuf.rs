@@ -84,7 +84,7 @@ fn store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
         };
         return w.finish(inst, result);
     }
-    w.note_bypass(inst);
+    w.note_reach(inst);
     if let Some(to) = access.linear(w, kind.bytes()) {
         let result = transfer::store::<K>(w, src, to);
         return w.finish(inst, result);
@@ -136,7 +136,7 @@ fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow 
 pub fn buffer_store_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
     let access = Access::new(w, inst);
     let from = to_lds::Place::of_buffer(w, inst, Kind::B32);
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let place = access.lane(w, lane);
         let Some(offset) = from.lane(w, lane).filter(|_| !access.excludes(place, 4)) else { return Ok(()) };

@@ -70,7 +70,7 @@ impl Buffer {
 #[inline(always)]
 unsafe fn read<const N: usize>(w: &mut Wave, inst: &Inst, from: *const [u32; N]) -> [u32; N] {
     if w.view.is_some() {
-        w.note_bypass(inst);
+        w.note_reach(inst);
         let mut bytes = [[0; 4]; N];
         if w.load_cached(from.cast(), bytes.as_flattened_mut()) {
             return bytes.map(u32::from_le_bytes);
@@ -87,7 +87,7 @@ unsafe fn read<const N: usize>(w: &mut Wave, inst: &Inst, from: *const [u32; N])
 /// It is writable.
 #[inline(always)]
 unsafe fn write(w: &mut Wave, inst: &Inst, to: *mut u32, word: u32) {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     if !w.store_cached(to.cast(), &word.to_le_bytes()) {
         // SAFETY: the caller's; see `read`.
         unsafe { hidden::at(to as u64).cast::<u32>().write_volatile(word) };
@@ -147,7 +147,7 @@ fn narrow<const K: u8>(w: &mut Wave, inst: &Inst, address: u64) -> Result<u32, F
     let kind = const { kind_of(K) };
     w.check(address, kind.bytes(), 0, false)?;
     let mut bytes = [0; 4];
-    w.note_bypass(inst);
+    w.note_reach(inst);
     if !w.load_cached(address as *const u8, &mut bytes[..kind.bytes() as usize]) {
         // SAFETY: checked just now; see `load`.
         bytes = unsafe { kind::read(kind, hidden::at(address)) }[0].to_le_bytes();

@@ -71,7 +71,7 @@ impl Place {
 
 /// Loads from global memory.
 pub fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    w.note_bypass(inst);
+    w.note_reach(inst);
     let kind = const { kind_of(K) };
     let (row, offset) = (inst.src[0].row().unwrap_or(0), i64::from(inst.imm));
     let scalar =

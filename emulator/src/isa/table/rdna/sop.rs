@@ -126,7 +126,7 @@ macro_rules! sopk { ($rows:ident) => { $rows! { SOPK, Sopk,
     [  22,   20,   20,   20], "s_call_b64", B64 = [], BRANCH, Some(sopk::s_call_b64);
     [  27,   22,   22,    _], "s_subvector_loop_begin", B32 = [], BRANCH, Some(sopk::s_subvector_loop_begin);
     [  28,   23,   23,    _], "s_subvector_loop_end", B32 = [], BRANCH, Some(sopk::s_subvector_loop_end);
-    [  23,   24,   24,    _], "s_waitcnt_vscnt", B32 = [], WAIT, Some(cached::s_waitcnt_vscnt);
+    [  23,   24,   24,    _], "s_waitcnt_vscnt", B32 = [], WAIT, Some(cached::s_wait_storecnt);
     [  24,   25,   25,    _], "s_waitcnt_vmcnt", B32 = [], WAIT, Some(sopp::no_effect);
     [  25,   26,   26,    _], "s_waitcnt_expcnt", B32 = [], WAIT, Some(sopp::no_effect);
     [  26,   27,   27,    _], "s_waitcnt_lgkmcnt", B32 = [], WAIT, Some(sopp::no_effect);
@@ -346,14 +346,14 @@ macro_rules! sopp { ($rows:ident) => { $rows! { SOPP, Sopp,
     [  19,   60,   60,   60], "s_icache_inv", No = [], NO_IMM, Some(sopp::no_effect);
     [  10,   61,   61,    _], "s_barrier", No = [], NO_IMM, Some(sopp::s_barrier);
     [   _,    _,    _,   64], "s_wait_loadcnt", No = [], HEX, Some(sopp::no_effect);
-    [   _,    _,    _,   65], "s_wait_storecnt", No = [], HEX, Some(sopp::no_effect);
+    [   _,    _,    _,   65], "s_wait_storecnt", No = [], HEX, Some(cached::s_wait_storecnt);
     [   _,    _,    _,   66], "s_wait_samplecnt", No = [], HEX, Some(sopp::no_effect);
     [   _,    _,    _,   67], "s_wait_bvhcnt", No = [], HEX, Some(sopp::no_effect);
     [   _,    _,    _,   68], "s_wait_expcnt", No = [], HEX, Some(sopp::no_effect);
     [   _,    _,    _,   70], "s_wait_dscnt", No = [], HEX, Some(sopp::no_effect);
     [   _,    _,    _,   71], "s_wait_kmcnt", No = [], HEX, Some(sopp::no_effect);
     [   _,    _,    _,   72], "s_wait_loadcnt_dscnt", No = [], HEX, Some(sopp::no_effect);
-    [   _,    _,    _,   73], "s_wait_storecnt_dscnt", No = [], HEX, Some(sopp::no_effect);
+    [   _,    _,    _,   73], "s_wait_storecnt_dscnt", No = [], HEX, Some(cached::s_wait_storecnt_dscnt);
 } } }
 pub(crate) use sopp;
 sopp!(rows);

@@ -233,7 +233,12 @@ fn multiply<T: Copy, D: Copy, const S: usize, const K: usize>(
 
 /// C, or D in its place, and the places of A's elements.
 #[inline(always)]
-fn others<const S: usize>(wave: &Wave, inst: &Inst, kind: Kind, bits: usize) -> Option<([[u32; N]; N], Places<S>)> {
+fn others<const S: usize>(
+    wave: &Wave,
+    inst: &Inst,
+    kind: Kind,
+    bits: usize,
+) -> Option<([[u32; N]; N], Places<S>)> {
     if inst.row.shape.has(flag::SPARSE) {
         Some((addend(wave, inst, inst.dst, kind), Places::of(wave, inst, bits)?))
     } else {
