@@ -14,6 +14,7 @@ mod operands;
 mod products;
 mod scaled;
 mod sparse;
+mod wmma;
 
 use std::sync::Arc;
 

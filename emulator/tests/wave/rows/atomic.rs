@@ -135,7 +135,10 @@ pub fn every_memory_atomic(target: Target) {
         };
         let float = is_float(case);
         let rows = if float { numbers(case.wide) } else { inputs(case.wide) };
-        for family in ["s", "s_buffer"].into_iter().filter(|_| !float && !target.is_rdna()) {
+        for family in ["s", "s_buffer"].into_iter().filter(|_| !float) {
+            if row(target, Family::Smem, &format!("{family}_atomic_{name}")).is_none() {
+                continue;
+            }
             let mut b = Bench::new(target);
             let base = b.memory.address();
             b.set_pair(BASE, base);

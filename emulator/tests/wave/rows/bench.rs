@@ -277,7 +277,7 @@ impl Bench {
         match self.generation() {
             Generation::Gfx9 => {
                 let word0 = 0xdc00_0000 | op << 18 | segment << 14 | flags;
-                vec![word0 | offset & 0x1fff, word1(saddr)]
+                vec![word0 | offset & 0x1fff, word1(if family == Family::Flat { 0 } else { saddr })]
             }
             Generation::Gfx10 => {
                 // 127: no register at all.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 use rustc_apfloat::{
     Float, FloatConvert, Round, Status, StatusAnd,
-    ieee::{Half, Single},
+    ieee::{BFloat, Half, Single},
 };
 
 use super::{DEFAULT_MODE, Lab, bit_pattern};
@@ -109,6 +109,55 @@ fn dpp8_lanes_read_the_one_of_their_eight_that_the_word_names() {
                 |lane: usize| moved(lane).wrapping_add(before[4].0[lane]).wrapping_add(before[5].0[lane]);
             check(&lab, 17, &before[17], |lane| Some(sum(lane)), "v_add3_u32");
         }
+    }
+}
+
+#[test]
+fn every_instruction_that_can_move_its_source_does_what_it_does_to_a_source_that_has_moved() {
+    for target in GFX11 {
+        let families = [Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p];
+        let tables = table::of(target).iter().filter(|(family, _)| families.contains(family));
+        let mut found = 0;
+        for row in tables.flat_map(|(_, rows)| *rows).filter(|row| row.targets.has(target)) {
+            let shape = &row.shape;
+            let moves = !shape.has(flag::NO_DPP | flag::NO_E64 | flag::WMMA) && shape.src[0] != Ty::No;
+            if !moves || crate::wave::semantics(row).is_none() || row.name.starts_with("v_movrel") {
+                continue;
+            }
+            found += 1;
+            let mut random = Rng::with_seed(found);
+            let mut moved = lab(target, 64, &mut random);
+            moved.wave.exec = u64::MAX;
+            for register in 0..6 {
+                moved.wave.vgpr[register].0.fill_with(|| bit_pattern(&mut random, 32) as u32);
+            }
+            for mask in [super::CARRY, super::SDST, 106] {
+                moved.set_mask(mask, random.u64(..));
+            }
+            let op_sel_hi = if row.family == Family::Vop3p { 7 } else { 0 };
+            let [word0, word1] = moved.words(row, super::Fields { op_sel_hi, ..super::Fields::default() });
+            let mut labs = [(); 3].map(|()| Lab::on(target));
+            for lab in &mut labs {
+                lab.wave.vgpr = moved.wave.vgpr.clone();
+                (lab.wave.sgpr, lab.wave.exec) = (moved.wave.sgpr, moved.wave.exec);
+            }
+            // The fourth, third, second and first of each four.
+            let [plain, dpp16, dpp8] = &mut labs;
+            plain.wave.vgpr[0].0 = std::array::from_fn(|lane| moved.wave.vgpr[0].0[lane ^ 3]);
+            plain.execute(&[word0, word1]);
+            dpp16.execute(&[word0, word1 & !0x1ff | 250, 0xff00_1b00]);
+            let selects = (0..8).map(|n| (n ^ 3) << (3 * n)).sum::<u32>();
+            dpp8.execute(&[word0, word1 & !0x1ff | 233, selects << 8]);
+            for (lab, how) in [(&dpp16, "dpp16"), (&dpp8, "dpp8")] {
+                for register in 1..32 {
+                    let [got, want] = [&lab.wave, &plain.wave].map(|wave| wave.vgpr[register].0);
+                    assert_eq!(got, want, "{} {how} on {target:?}: v{register}", row.name);
+                }
+                let state = |lab: &Lab| (lab.wave.sgpr, lab.wave.exec);
+                assert!(state(lab) == state(plain), "{} {how} on {target:?}", row.name);
+            }
+        }
+        assert!(found > 250, "{found} of them on {target:?}");
     }
 }
 
@@ -341,6 +390,51 @@ fn dot_products_of_bytes_take_signs_from_neg_and_saturate() {
                     Some(if clamp { sum.clamp(limits.0, limits.1) } else { sum } as u32)
                 };
                 check(&lab, 16, &before[16], want, &format!("{name} neg {neg} clamp {clamp}"));
+            }
+        }
+    }
+}
+
+/// What a dot product of two halves each makes of them and of an addend, one product after the other.
+fn dot2<F: Float>([a, b, c]: [u32; 3]) -> u32 {
+    let part = |word: u32, n: u32| F::from_bits((word >> (16 * n) & 0xffff).into());
+    let low = part(a, 0).mul_add_r(part(b, 0), part(c, 0), NEAREST).value;
+    // CAST: 16 bits.
+    part(a, 1).mul_add_r(part(b, 1), low, NEAREST).value.to_bits() as u32
+}
+
+#[test]
+fn dot_products_of_halves_are_halves() {
+    type Exact = fn([u32; 3]) -> u32;
+    let names: [(&str, u32, Exact); 2] =
+        [("v_dot2_f16_f16", 0x7c00, dot2::<Half>), ("v_dot2_bf16_bf16", 0x7f80, dot2::<BFloat>)];
+    for (target, lanes, mut random) in waves(&GFX11) {
+        for (name, infinity, exact) in names {
+            let mut lab = lab(target, lanes, &mut random);
+            for register in 3..6 {
+                // Upper halves of singles are brains, which are as good as any pattern for halves.
+                lab.wave.vgpr[register].0.fill_with(|| {
+                    let mut half = || bit_pattern(&mut random, 32) as u32 >> 16;
+                    half() | half() << 16
+                });
+            }
+            let before = lab.wave.vgpr.clone();
+            let [high_c, high] = [random.u32(..2), random.u32(..2)];
+            let op_sel = (high_c << 2 | high << 3) << 3;
+            lab.execute(&vop3(target, name, [16, op_sel], [v(3), v(4), v(5)]));
+            for lane in 0..lab.wave.lanes() {
+                let [a, b, c] = [3, 4, 5].map(|register: usize| before[register].0[lane]);
+                let want = exact([a, b, c >> (16 * high_c)]);
+                let (got, old) = (lab.wave.vgpr[16].0[lane], before[16].0[lane]);
+                let is_live = lab.wave.exec >> lane & 1 != 0;
+                let result = got >> (16 * high) & 0xffff;
+                let is_nan = |half: u32| half & 0x7fff > infinity;
+                let right = result == want || is_nan(result) && is_nan(want);
+                let kept = (got ^ old) & !(0xffff << (16 * high)) == 0;
+                assert!(
+                    if is_live { right && kept } else { got == old },
+                    "{name} of {a:x} {b:x} {c:x} on {target:?}: {got:x} over {old:x}, not {want:x}"
+                );
             }
         }
     }

@@ -248,7 +248,11 @@ impl Form {
         if matches!(ty, Ty::Mask | Ty::V32 | Ty::A32 | Ty::S32 | Ty::B128) {
             return;
         }
-        let literal = self.encoding == Encoding::Short && !constants && ty != Ty::B64;
+        // RDNA has literals in the 64-bit encodings, too.
+        let long = self.target.is_rdna()
+            && matches!(self.encoding, Encoding::E64 | Encoding::Vop3p)
+            && ty != Ty::Mix;
+        let literal = (self.encoding == Encoding::Short || long) && !constants && ty != Ty::B64;
         let paired = matches!(ty, Ty::V2F32 | Ty::V2B32);
         self.from[n] = match random.usize(..8) {
             0 => From::Scalar,
@@ -272,7 +276,7 @@ impl Form {
         }
     }
 
-    pub fn words(&self, row: &Row) -> [u32; 2] {
+    pub fn words(&self, row: &Row) -> [u32; 3] {
         let shape = &row.shape;
         let opcode = u32::from(row.opcode_on(self.target));
         let (dst, vopc) = (DST as u32, row.family == Family::Vopc);
@@ -287,7 +291,7 @@ impl Form {
         };
         let bit = |x: bool, n: u32| u32::from(x) << n;
         match self.encoding {
-            Encoding::Short => [short(self.code(0) | half(0)), self.literal],
+            Encoding::Short => [short(self.code(0) | half(0)), self.literal, 0],
             Encoding::Sdwa => {
                 let scalar = |n: usize| self.from[n] == From::Scalar;
                 let register = |n: usize| if scalar(n) { SCALAR } else { SOURCES[n] } as u32;
@@ -311,7 +315,7 @@ impl Form {
                 let word0 = short(249);
                 // Source 1 of SDWA is named by the first word.
                 let word0 = if two && scalar(1) { word0 & !0x1fe00 | (SCALAR as u32) << 9 } else { word0 };
-                [word0, word1]
+                [word0, word1, 0]
             }
             Encoding::Dpp => {
                 let signs = self.neg & 1 | (self.abs & 1) << 1 | (self.neg & 2) << 1 | (self.abs & 2) << 2;
@@ -323,7 +327,7 @@ impl Form {
                     | signs << 20
                     | self.banks << 24
                     | self.rows << 28;
-                [short(250), word1]
+                [short(250), word1, 0]
             }
             Encoding::E64 => {
                 let opcode = opcode
@@ -347,6 +351,7 @@ impl Form {
                         | high
                         | dst,
                     self.operands(shape) | self.omod << 27,
+                    self.literal,
                 ]
             }
             Encoding::Vop3p => [
@@ -358,6 +363,7 @@ impl Form {
                     | self.abs << 8
                     | dst,
                 self.operands(shape) | (self.op_sel_hi & 3) << 27,
+                self.literal,
             ],
         }
     }
@@ -373,8 +379,9 @@ impl Form {
 
     /// Size of the instruction in words.
     pub fn size(&self, row: &Row) -> usize {
-        let literal = self.from[0] == From::Literal || row.shape.has(flag::MADMK | flag::MADAK);
-        if self.encoding == Encoding::Short && !literal { 1 } else { 2 }
+        let literal = self.from.contains(&From::Literal) || row.shape.has(flag::MADMK | flag::MADAK);
+        let words = if self.encoding == Encoding::Short { 1 } else { 2 };
+        words + usize::from(literal)
     }
 
     /// The lane that `lane` reads under DPP (MI200 ISA and RDNA 3 ISA, DPP_CTRL).

@@ -148,7 +148,7 @@ fn model(name: impl Into<String>, res: Res, f: impl Fn(&Ctx, [u64; 3]) -> Out + 
 }
 
 /// Rows whose operands are not one value a lane; the tests beside this module run them.
-const ELSEWHERE: [&str; 29] = [
+const ELSEWHERE: [&str; 30] = [
     "v_nop",
     "v_clrexcp",
     "v_readfirstlane_b32",
@@ -178,6 +178,7 @@ const ELSEWHERE: [&str; 29] = [
     "v_permlane64_b32",
     "v_dot4_i32_iu8",
     "v_dot8_i32_iu4",
+    "v_dot2_f16_f16",
     "v_dot2_bf16_bf16",
 ];
 

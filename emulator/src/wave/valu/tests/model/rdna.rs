@@ -114,12 +114,6 @@ pub(super) fn models() -> Vec<Model> {
             }
             two::<Single>(c, v, |a, b, r| a.mul_r(b, r))
         }),
-        model("v_dot2_f16_f16", Res::F16, |_, [a, b, d]| {
-            let round = Round::NearestTiesToEven;
-            let half = |x: u64, n: u32| Half::of(x >> (16 * n));
-            let low = half(a, 0).mul_add_r(half(b, 0), Half::of(d), round).value;
-            out(half(a, 1).mul_add_r(half(b, 1), low, round).value)
-        }),
     ];
     list.extend(of_floats::<Half>(Res::F16));
     list.extend(of_floats::<Single>(Res::F32));
@@ -127,8 +121,6 @@ pub(super) fn models() -> Vec<Model> {
     list.extend(of_floats::<Double>(Res::F64).into_iter().take(2));
     for model in &mut list {
         model.without.omod = matches!(model.res, Res::B16 | Res::B32);
-        // Signs of the halves of a dot product: the emulator does not have them.
-        model.without.signs = model.name == "v_dot2_f16_f16";
     }
     list
 }

@@ -1,6 +1,7 @@
 //! Small floats of gfx950: conversions against tables of values that are computed from the formats' definitions.
 
 mod narrow;
+mod rdna;
 mod unscaled;
 mod widen;
 

@@ -71,7 +71,7 @@ fn singles_become_the_nearest_code_of_8_bits() {
 }
 
 /// The single with a random number added below the last bit of the fraction that is kept, cut off.
-fn cut(format: Format, x: f32, random: u32, saturate: bool) -> u32 {
+pub(super) fn cut(format: Format, x: f32, random: u32, saturate: bool) -> u32 {
     if !x.is_finite() {
         return format.code(x.into(), Rounding::Nearest, saturate);
     }
