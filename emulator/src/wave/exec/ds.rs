@@ -352,8 +352,8 @@ pub fn ds_consume(w: &mut Wave, inst: &Inst) -> Flow {
     count::<true>(w, inst)
 }
 
-/// Lanes among which one names another: all of the wave, but on RDNA 2 and 3 those of its own half, of which RDNA 3's
-/// pseudocode says that lanes count modulo 32, and LLVM that no more is within reach (`supportsWaveWideBPermute`).
+/// Lanes among which one names another: all of the wave, but on RDNA 2 and 3 those of its own half. RDNA 3's pseudocode says that
+/// lanes count modulo 32; LLVM reaches the other half by v_permlane64 there (`supportsWaveWideBPermute`).
 fn within_reach(w: &Wave) -> usize {
     if matches!(w.target.generation(), Generation::Gfx10 | Generation::Gfx11) { 32 } else { w.lanes }
 }

@@ -6,10 +6,10 @@ use super::{
     lane::Kind,
     mode::{Operand, Precision},
     soft::{self, Env},
-    source::{Room, raw},
+    source::{Room, prepared, raw},
 };
 use crate::{
-    isa::{Flow, Inst},
+    isa::{Flow, Inst, inst::Variant},
     wave::{Vector, Wave},
 };
 use std::mem::MaybeUninit;
@@ -20,8 +20,12 @@ fn widened(wave: &Wave, inst: &Inst, n: usize) -> [f32; 64] {
     let mods = inst.mods;
     let bit = |field: u8| field >> n & 1 != 0;
     let half = bit(mods.op_sel_hi);
+    let moves = n == 0 && matches!(inst.variant, Variant::Dpp | Variant::Dpp8);
     let mut room: Room = MaybeUninit::uninit();
-    let row = raw(wave, inst, inst.src[n], if half { Kind::F16 } else { Kind::F32 }, &mut room)[0];
+    let row = match moves {
+        true => prepared(wave, inst, n, Kind::B32),
+        false => raw(wave, inst, inst.src[n], if half { Kind::F16 } else { Kind::F32 }, &mut room)[0],
+    };
     let flush_half = F16::env(wave.mode).flush_in;
     row.0.map(|word| {
         let x = if half {
@@ -53,7 +57,7 @@ fn clamped(wave: &Wave, inst: &Inst, x: f32) -> f32 {
 
 pub(crate) fn v_fma_mix_f32(wave: &mut Wave, inst: &Inst) -> Flow {
     let value = products(wave, inst).map(|x| clamped(wave, inst, x).to_bits());
-    super::result::store::<u32>(wave, inst, true, &[Vector(value)]);
+    super::result::store::<u32>(wave, inst, false, &[Vector(value)]);
     Flow::Next
 }
 
@@ -68,7 +72,7 @@ fn mix_half(wave: &mut Wave, inst: &Inst, shift: u32) -> Flow {
         let half: F16 = soft::convert(Env::DEFAULT, env, clamped(wave, inst, products[lane]));
         value[lane] = old[lane] & !(0xffff << shift) | u32::from(half.0) << shift;
     }
-    super::result::store::<u32>(wave, inst, true, &[Vector(value)]);
+    super::result::store::<u32>(wave, inst, false, &[Vector(value)]);
     Flow::Next
 }
 

@@ -245,10 +245,7 @@ pub(crate) fn v_dot2_f16_f16(wave: &mut Wave, inst: &Inst) -> Flow {
 }
 
 pub(crate) fn v_dot2_bf16_bf16(wave: &mut Wave, inst: &Inst) -> Flow {
-    // The product of two is exact in single precision.
-    dot2_half::<Bf16>(wave, inst, |a, b, c| {
-        Bf16::from_f32(super::half::add_to_odd(Bf16(a).to_f32() * Bf16(b).to_f32(), Bf16(c).to_f32())).0
-    })
+    dot2_half::<Bf16>(wave, inst, |a, b, c| soft::fma(Env::DEFAULT, Bf16(a), Bf16(b), Bf16(c)).0)
 }
 
 /// Lanes get what another lane of 16 holds, which `from` names by the lane's number. What a lane that is off holds is

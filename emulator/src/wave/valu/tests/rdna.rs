@@ -117,7 +117,7 @@ fn every_instruction_that_can_move_its_source_does_what_it_does_to_a_source_that
     for target in GFX11 {
         let families = [Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p];
         let tables = table::of(target).iter().filter(|(family, _)| families.contains(family));
-        let mut found = 0;
+        let (mut found, mut wrong) = (0, Vec::new());
         for row in tables.flat_map(|(_, rows)| *rows).filter(|row| row.targets.has(target)) {
             let shape = &row.shape;
             let moves = !shape.has(flag::NO_DPP | flag::NO_E64 | flag::WMMA) && shape.src[0] != Ty::No;
@@ -149,14 +149,14 @@ fn every_instruction_that_can_move_its_source_does_what_it_does_to_a_source_that
             let selects = (0..8).map(|n| (n ^ 3) << (3 * n)).sum::<u32>();
             dpp8.execute(&[word0, word1 & !0x1ff | 233, selects << 8]);
             for (lab, how) in [(&dpp16, "dpp16"), (&dpp8, "dpp8")] {
-                for register in 1..32 {
-                    let [got, want] = [&lab.wave, &plain.wave].map(|wave| wave.vgpr[register].0);
-                    assert_eq!(got, want, "{} {how} on {target:?}: v{register}", row.name);
+                let registers = |lab: &Lab| lab.wave.vgpr[1..32].iter().map(|row| row.0).collect::<Vec<_>>();
+                let state = |lab: &Lab| (registers(lab), lab.wave.sgpr, lab.wave.exec);
+                if state(lab) != state(plain) {
+                    wrong.push((row.name, how));
                 }
-                let state = |lab: &Lab| (lab.wave.sgpr, lab.wave.exec);
-                assert!(state(lab) == state(plain), "{} {how} on {target:?}", row.name);
             }
         }
+        assert!(wrong.is_empty(), "on {target:?}: {wrong:?}");
         assert!(found > 250, "{found} of them on {target:?}");
     }
 }
@@ -454,10 +454,10 @@ fn run_at(lab: &mut Lab, words: &[u32], at: usize) {
 }
 
 /// Half of a dual-issue instruction: row, destination, sources.
-type Half1 = (&'static Row, u32, [u32; 2]);
+type Operation = (&'static Row, u32, [u32; 2]);
 
 /// The same as an instruction of its own.
-fn alone(target: Target, (row, dst, [src0, src1]): Half1, literal: u32) -> Vec<u32> {
+fn alone(target: Target, (row, dst, [src0, src1]): Operation, literal: u32) -> Vec<u32> {
     let name = row.name.replace("v_dual_", "v_");
     if let Some(bits) = name.strip_prefix("v_dot2acc_f32_") {
         let [word0, word1] =
@@ -490,7 +490,7 @@ fn halves_of_dual_issue_instructions_do_what_they_do_alone() {
                     lab.set_mask(106, random.u64(..));
                     let literal = bit_pattern(&mut random, 32) as u32;
                     // Few registers, so that halves read what the other one writes.
-                    let mut half = |row: &'static Row, odd: u32| -> Half1 {
+                    let mut half = |row: &'static Row, odd: u32| -> Operation {
                         let source = match random.usize(..6) {
                             0 => 128 + random.u32(..64),
                             1 => 255,
@@ -501,13 +501,13 @@ fn halves_of_dual_issue_instructions_do_what_they_do_alone() {
                     };
                     let odd = at as u32 & 1;
                     let (x, y) = (half(x, odd), half(y, 1 - odd));
-                    let opcode = |half: Half1| u32::from(half.0.opcode_on(target));
+                    let opcode = |half: Operation| u32::from(half.0.opcode_on(target));
                     let mut words = vec![
                         0xc800_0000 | opcode(x) << 22 | opcode(y) << 17 | x.2[1] << 9 | x.2[0],
                         x.1 << 24 | y.1 >> 1 << 17 | y.2[1] << 9 | y.2[0],
                     ];
                     let constant =
-                        |half: Half1| half.0.shape.has(flag::MADAK | flag::MADMK) || half.2[0] == 255;
+                        |half: Operation| half.0.shape.has(flag::MADAK | flag::MADMK) || half.2[0] == 255;
                     if constant(x) || constant(y) {
                         words.push(literal);
                     }

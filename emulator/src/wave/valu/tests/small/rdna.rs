@@ -2,11 +2,8 @@
 
 use fastrand::Rng;
 
-use super::{BF8, FP8, Format, Rounding, exponent, fill, mode, number, unscaled::cut};
-use crate::{
-    isa::Target,
-    wave::{Mode, valu::tests::Lab},
-};
+use super::{BF8, FP8, Format, Lab, Rounding, exponent, fill, mode, number, unscaled::cut};
+use crate::{isa::Target, wave::Mode};
 
 const FORMATS: [(Format, u32); 2] = [(FP8, 0), (BF8, 1)];
 /// Opcodes of v_cvt_f32_fp8 and v_cvt_pk_f32_fp8 among those of one source, and of v_cvt_pk_fp8_f32 and v_cvt_sr_fp8_f32; the
