@@ -142,7 +142,7 @@ fn every_scalar_load(target: Target) {
                 }
                 let mut b = bench();
                 let want: Vec<u32> =
-                    (0..dwords).map(|i| b.memory.dword((64 + offset & !3) + 4 * i)).collect();
+                    (0..dwords).map(|i| b.memory.dword(((64 + offset) & !3) + 4 * i)).collect();
                 let before = b.wave.sgpr;
                 let words = b.rdna_smem(&name, DATA, BASE, immediate, soffset);
                 b.end(&words);
@@ -322,8 +322,8 @@ fn by_lane(target: Target) {
     let old = *b.v(8);
     let words = b.flat(names[0], 0, [8, 4, 0, 0], 0x40);
     b.end(&words);
-    for lane in 0..64 {
-        let want = if live(lane) { b.memory.dword(0x40 + 4 * lane) } else { old[lane] };
+    for (lane, old) in old.into_iter().enumerate() {
+        let want = if live(lane) { b.memory.dword(0x40 + 4 * lane) } else { old };
         assert_eq!(b.v(8)[lane], want, "{target:?} lane {lane}");
     }
     let mut want = b.memory.bytes().to_vec();
@@ -363,8 +363,8 @@ fn loads_and_stores_of_32_lanes_leave_the_others_alone() {
             let exec = b.wave.exec;
             let (old, words) = (*b.v(8), b.flat("global_load_dword", 0, [8, OFF, 0, 4], 4));
             b.end(&words);
-            for lane in 0..32 {
-                let want = if exec >> lane & 1 != 0 { b.memory.dword(16 * lane + 4) } else { old[lane] };
+            for (lane, old) in old.into_iter().enumerate().take(32) {
+                let want = if exec >> lane & 1 != 0 { b.memory.dword(16 * lane + 4) } else { old };
                 assert_eq!(b.v(8)[lane], want, "{target:?} lane {lane}");
             }
             let mut want = b.memory.bytes().to_vec();

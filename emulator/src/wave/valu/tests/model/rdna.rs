@@ -98,7 +98,9 @@ pub(super) fn models() -> Vec<Model> {
         model("v_fmac_dx9_zero_f32", Res::F32, |c, v| fma_dx9(c, onto(c, v))),
         model("v_fmac_legacy_f32", Res::F32, |c, v| fma_dx9(c, onto(c, v))),
         // Onto the half that is written.
-        model("v_fmac_f16", Res::F16, |c, [a, b, _]| fma_half(c, [a, b, c.old as u64 >> (c.op_sel & 8) * 2])),
+        model("v_fmac_f16", Res::F16, |c, [a, b, _]| {
+            fma_half(c, [a, b, c.old as u64 >> (2 * (c.op_sel & 8))])
+        }),
         model("v_fmamk_f16", Res::F16, |c, [a, b, _]| fma_half(c, [a, c.literal.into(), b])),
         model("v_fmaak_f16", Res::F16, |c, [a, b, _]| fma_half(c, [a, b, c.literal.into()])),
         model("v_minimum3_f16", Res::F16, |c, v| extreme::<Half>(c, v, true)),
