@@ -24,8 +24,9 @@ use crate::{
     wave::Mode,
 };
 
-/// Targets, each with the folders of the manuals that describe its instructions; one says more than the next. There is no
-/// text for RDNA 2: what the manuals of both its neighbours call an instruction of its name is that instruction.
+/// Targets, each with the folders of the manuals that describe its instructions, of which the first that has one counts. RDNA 3's
+/// has the scalar floats of RDNA 3.5. There is no text for RDNA 2: an instruction of its name in the manual of a neighbour is
+/// taken to be the same.
 const MANUALS: [(Target, &[&str]); 7] = [
     (Target::Gfx90a, &["cdna"]),
     (Target::Gfx942, &["cdna"]),
