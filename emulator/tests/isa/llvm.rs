@@ -62,6 +62,23 @@ fn batch_or_halves<const N: usize>(target: Target, samples: &[[u32; N]]) -> Vec<
     }
 }
 
+/// LLVM's text of each pair of words in waves of 64 lanes; `None` if they are no instruction.
+pub fn disassemble_wide(target: Target, samples: &[[u32; 2]]) -> Vec<Option<String>> {
+    let text = |words: &[u32; 2]| {
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+        let bytes: Vec<_> = bytes.map(|byte| format!("{byte:#04x}")).collect();
+        let script =
+            format!("echo '{}' | llvm-mc-22 -triple=amdgcn-amd-amdhsa -disassemble", bytes.join(" "));
+        let output = Command::new("sh")
+            .args(["-c", &format!("{script} -mcpu={} -mattr=+wavefrontsize64 2>/dev/null", target.name())])
+            .output()
+            .expect("there is a shell");
+        let text = String::from_utf8(output.stdout).expect("disassembly is text");
+        text.lines().map(without_diagnostics).find(|line| !line.is_empty() && line != ".text")
+    };
+    samples.iter().map(text).collect()
+}
+
 /// The feature with which LLVM names halves of registers; it is the default for RDNA 3 only.
 fn halves(target: Target) -> Option<&'static str> {
     (target.generation() > Generation::Gfx10).then_some("+real-true16")

@@ -8,6 +8,7 @@ mod lds;
 mod lockstep;
 mod memory;
 mod random_code;
+mod rdna4;
 mod rmw;
 mod rows;
 mod scalar;

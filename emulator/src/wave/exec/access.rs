@@ -113,8 +113,9 @@ impl Access {
             return None;
         }
         let (_, high) = shape::range(w.row(row), w.exec);
-        let highest = high.checked_add(self.offset)?;
-        (!self.excludes((0, highest), bytes)).then(|| Linear {
+        // The last dword, as each is checked by itself.
+        let last = high.checked_add(self.offset)?.checked_add(bytes.saturating_sub(4))?;
+        (!self.excludes((0, last), bytes.min(4))).then(|| Linear {
             base: r.base.wrapping_add(u64::from(self.scalar)).wrapping_add(u64::from(self.offset)),
             row,
         })

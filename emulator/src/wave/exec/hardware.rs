@@ -18,6 +18,8 @@ const XCC_ID: u8 = 20;
 const FLAT_SCRATCH_LO: u8 = 20;
 const FLAT_SCRATCH_HI: u8 = 21;
 const HW_ID1: u8 = 23;
+/// Its bit 11 says that the wave has 64 lanes.
+const IB_STS2: u8 = 28;
 /// The 20 low bits of a counter, on GFX12 32 of 64.
 const SHADER_CYCLES: u8 = 29;
 const SHADER_CYCLES_HI: u8 = 30;
@@ -84,6 +86,7 @@ pub fn read(w: &Wave, register: u8) -> u32 {
         FLAT_SCRATCH_LO => w.scratch as u32,
         FLAT_SCRATCH_HI => (w.scratch >> 32) as u32,
         HW_ID1 => w.hardware_id,
+        IB_STS2 => u32::from(w.lanes() == 64) << 11,
         SHADER_CYCLES if generation == Generation::Gfx12 => clock::nanoseconds() as u32,
         SHADER_CYCLES_HI if generation == Generation::Gfx12 => (clock::nanoseconds() >> 32) as u32,
         SHADER_CYCLES => clock::nanoseconds() as u32 & 0xf_ffff,
@@ -131,6 +134,11 @@ mod tests {
             let die = if target.is_gfx940() { 3 } else { 0 };
             assert_eq!(scratch, if is_rdna { [0x100, 7] } else { [die, 0] }, "{target:?}");
             assert_eq!(read(&wave, SHADER_CYCLES) != 0, is_rdna, "{target:?}");
+            for lanes in [32, 64] {
+                wave.set_lanes(lanes);
+                let is_wide = is_rdna && lanes == 64;
+                assert_eq!(read(&wave, IB_STS2), u32::from(is_wide) << 11, "{target:?}");
+            }
             // Skipping of vector instructions is GFX9's; rounding is all generations'.
             write(&mut wave, MODE, Mode::VSKIP | 5);
             assert_eq!((wave.mode.vskip(), wave.mode.round64()), (!is_rdna, 1), "{target:?}");

@@ -1,5 +1,7 @@
 //! Loads and stores of a whole wave, one instruction at a time: in one allocation, beyond it, across two, unaligned.
 
+mod rdna;
+
 use std::sync::Arc;
 
 use crate::{

@@ -198,3 +198,6 @@ instructions! {
         stochastic::<Bf8>(wave, inst)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -582,7 +582,9 @@ pub fn crashes_llvm<const N: usize>(target: Target, words: [u32; N]) -> bool {
     let lanes =
         if short { Some(word1 >> 8) } else { words.get(2).filter(|_| long && moves).map(|word| word >> 8) };
     let buffer = matches!(word0 >> 26, 0x38 | 0x3a) && word1 >> 24 == 255;
-    long && literal && moves
+    // v_readfirstlane_b32 writes no literal.
+    let first = word0 >> 17 == 0x3fff && word0 >> 9 & 0xff == 2;
+    long && literal && moves || first
         || lanes.is_some_and(|lanes| (128..256).contains(&lanes))
         || buffer && target.generation() != Generation::Gfx12
         || scalar && word0 & 0xff == 255

@@ -325,3 +325,6 @@ multiversion! {
     pub(crate) fn v_swmmac_i32_16x16x32_iu4(w, inst) { integers::<4, 16, 32>(w, inst) }
     pub(crate) fn v_swmmac_i32_16x16x64_iu4(w, inst) { integers::<4, 32, 64>(w, inst) }
 }
+
+#[cfg(test)]
+mod tests;
