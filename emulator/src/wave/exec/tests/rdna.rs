@@ -237,8 +237,8 @@ fn formats_have_the_numbers_of_their_generation() {
                 }
                 // And back.
                 memory.words[4..8].fill(0);
-                for n in 0..4 {
-                    wave.vgpr[4 + n].0 = [want[n]; 64];
+                for (n, component) in want.into_iter().enumerate() {
+                    wave.vgpr[4 + n].0 = [component; 64];
                 }
                 assert_eq!(execute(&mut wave, &formatted(target)[1]), Flow::Next);
                 assert_eq!(memory.words[4..8], element, "{target:?} {format}");

@@ -183,8 +183,8 @@ fn stochastic_codes_go_to_the_byte_that_op_sel_names() {
             wave.vgpr[0].0 = std::array::from_fn(|lane| (format.value(lane as u32 + 8) as f32).to_bits());
             let old = wave.vgpr[8].0;
             execute(&mut wave, &vop3(name, Family::Vop3, byte << 2));
-            for lane in 0..64 {
-                let want = old[lane] & !(0xff << (8 * byte)) | (lane as u32 + 8) << (8 * byte);
+            for (lane, old) in old.into_iter().enumerate() {
+                let want = old & !(0xff << (8 * byte)) | (lane as u32 + 8) << (8 * byte);
                 assert_eq!(wave.vgpr[8].0[lane], want, "{name} {byte}");
             }
         }

@@ -187,10 +187,10 @@ fn check(case: &Case, is_signed: bool, op_sel: u32, random: &mut Rng) {
         (if is_spread { 2 * item + half } else { item }, lane)
     };
     let addend = if case.is_sparse() { d_register } else { c_register };
-    for row in 0..N {
-        for column in 0..N {
+    for (row, c) in c.iter().enumerate() {
+        for (column, c) in c.iter().enumerate() {
             let (item, lane) = item(case, row, column);
-            lab.put(addend, d_format[0], item, lane, encode(d_format, c[row][column]));
+            lab.put(addend, d_format[0], item, lane, encode(d_format, *c));
         }
     }
     let opcode = u32::from(case.row.opcode_on(case.target));
@@ -202,10 +202,10 @@ fn check(case: &Case, is_signed: bool, op_sel: u32, random: &mut Rng) {
     assert!(std::ptr::eq(inst.row, case.row));
     coverage::executed(inst.row);
     assert_eq!(semantics(inst.row).unwrap()(&mut lab.0, &inst), Flow::Next);
-    for row in 0..N {
-        for column in 0..N {
+    for (row, c) in c.iter().enumerate() {
+        for (column, c) in c.iter().enumerate() {
             let product = (0..case.k).filter(|k| kept[*k][row]).map(|k| a[k][row] * b[k][column]);
-            let want = c[row][column] + product.sum::<i32>();
+            let want = c + product.sum::<i32>();
             let (item, lane) = item(case, row, column);
             let got = lab.get(d_register, d_format[0], item, lane);
             let what = (case.row.name, case.target, case.lanes, row, column, op_sel);
