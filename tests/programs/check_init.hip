@@ -285,7 +285,7 @@ static void part_of_an_array() {
 
 __global__ void sum_of_lanes(int* to, const int* from) {
   int value = from[threadIdx.x];
-  for (int delta = 32; delta > 0; delta /= 2) value += __shfl_down(value, delta);
+  for (int delta = warpSize / 2; delta > 0; delta /= 2) value += __shfl_down(value, delta);
   if (threadIdx.x == 0) *to = value;
 }
 
@@ -303,8 +303,8 @@ __global__ void taken_from_the_next(int* to, const int* from, int lanes) {
 template <void (*KERNEL)(int*, const int*)>
 static void lanes() {
   int* memory = allocate();
-  CHECK(hipMemset(memory, 0, (64 - defect) * sizeof(int)));
-  KERNEL<<<1, 64>>>(out, memory);
+  CHECK(hipMemset(memory, 0, (warpSize - defect) * sizeof(int)));
+  KERNEL<<<1, warpSize>>>(out, memory);
 }
 
 static void next_lane() {

@@ -1,5 +1,5 @@
 // Accesses to LDS and memory that nothing orders: `aqlipse check race`.
-#include <hip/hip_cooperative_groups.h>
+#include "grid.h"
 
 #include "cases.h"
 
@@ -351,7 +351,7 @@ __global__ void no_wait(int* to) {
   __shared__ int tile[T];
   tile[threadIdx.x] = threadIdx.x;
   if constexpr (DEFECT) {
-    asm volatile("s_barrier" ::: "memory");
+    __builtin_amdgcn_s_barrier();
   } else {
     __syncthreads();
   }
@@ -369,7 +369,7 @@ static void barrier_without_wait() {
 __global__ void grid_sync(int* out, bool defect) {
   int t = threadIdx.x, mine = T * blockIdx.x + t;
   out[mine] = t;
-  if (!defect) cooperative_groups::this_grid().sync();
+  if (!defect) sync_grid();
   out[4 * T + mine] = out[(mine + T) % (4 * T)];
 }
 

@@ -1,12 +1,12 @@
 // Barriers that lanes or waves go past, and values from lanes that are off: `aqlipse check sync`.
-#include <hip/hip_cooperative_groups.h>
+#include "grid.h"
 
 #include <chrono>
 #include <thread>
 
 #include "cases.h"
 
-constexpr int T = 256;
+constexpr int T = 256, WAVE = warpSize;
 static int* out;
 
 // ---- Barriers that lanes of a wave go past
@@ -20,11 +20,11 @@ __global__ void odd_lanes(int* to, bool defect) {
 
 // The condition of the reduction, around the barrier, too.
 __global__ void reduction(int* to, bool defect) {
-  __shared__ int values[64];
+  __shared__ int values[WAVE];
   values[threadIdx.x] = threadIdx.x;
   __syncthreads();
 #pragma unroll 1
-  for (unsigned stride = 32; stride > 0; stride /= 2) {
+  for (unsigned stride = WAVE / 2; stride > 0; stride /= 2) {
     if (threadIdx.x < stride) {
       values[threadIdx.x] += values[threadIdx.x + stride];
       if (defect) __syncthreads();
@@ -36,12 +36,12 @@ __global__ void reduction(int* to, bool defect) {
 
 // Not all lanes take the last turn; without the defect they all do.
 __global__ void last_turn(int* to, bool defect) {
-  __shared__ int tile[64];
+  __shared__ int tile[WAVE];
   int sum = 0;
-  for (int n = threadIdx.x; n < (defect ? 100 : 128); n += 64) {
+  for (int n = threadIdx.x; n < 2 * WAVE - (defect ? 28 : 0); n += WAVE) {
     tile[threadIdx.x] = n;
     __syncthreads();
-    sum += tile[63 - threadIdx.x];
+    sum += tile[WAVE - 1 - threadIdx.x];
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
   }
   to[threadIdx.x] = sum;
@@ -55,8 +55,8 @@ __device__ __attribute__((noinline)) void exchange(int* tile, int lanes) {
 }
 // Lanes leave a function before its barrier, and not the kernel.
 __global__ void left_function(int* to, bool defect) {
-  __shared__ int tile[64];
-  exchange(tile, defect ? 30 : 64);
+  __shared__ int tile[WAVE];
+  exchange(tile, defect ? 14 : WAVE);
   to[threadIdx.x] = tile[threadIdx.x];
 }
 
@@ -65,17 +65,17 @@ __device__ __attribute__((noinline)) void meet(int* tile) {
   __syncthreads();
 }
 __global__ void called_by_some(int* to, bool defect) {
-  __shared__ int tile[64];
-  if (threadIdx.x < (defect ? 20 : 64)) meet(tile);
-  to[threadIdx.x] = tile[63 - threadIdx.x];
+  __shared__ int tile[WAVE];
+  if (threadIdx.x < (defect ? 20 : WAVE)) meet(tile);
+  to[threadIdx.x] = tile[WAVE - 1 - threadIdx.x];
 }
 
 // The compiler has lanes that skip the inner condition on again behind both: at the barrier one lane is on.
 __global__ void two_conditions(int* to, bool defect) {
   __shared__ int value;
-  int lanes = defect ? 50 : 64;
+  int lanes = defect ? 20 : WAVE;
   if (int(threadIdx.x) < lanes) {
-    if (threadIdx.x % 64 == 0) value = lanes;
+    if (threadIdx.x % WAVE == 0) value = lanes;
     __builtin_amdgcn_s_barrier();
   }
   to[threadIdx.x] = value;
@@ -83,7 +83,7 @@ __global__ void two_conditions(int* to, bool defect) {
 
 __global__ void either_way(int* to, bool defect) {
   __shared__ int value;
-  int lanes = defect ? 50 : 64;
+  int lanes = defect ? 20 : WAVE;
   if (int(threadIdx.x) < lanes) {
     if (to[threadIdx.x] > 0) {
       atomicAdd(&value, 1);
@@ -97,15 +97,15 @@ __global__ void either_way(int* to, bool defect) {
 
 // Threads that return early need no barrier; the defect has them go on instead.
 __global__ void returned_lanes(int* to, bool defect) {
-  __shared__ int tile[64];
+  __shared__ int tile[WAVE];
   tile[threadIdx.x] = threadIdx.x;
-  if (threadIdx.x >= 40) {
+  if (threadIdx.x >= 24) {
     atomicAdd(&tile[threadIdx.x], 1);
     if (!defect) return;
   } else {
     __syncthreads();
   }
-  to[threadIdx.x] = tile[63 - threadIdx.x];
+  to[threadIdx.x] = tile[WAVE - 1 - threadIdx.x];
 }
 
 // ---- Barriers that waves go past
@@ -113,7 +113,7 @@ __global__ void returned_lanes(int* to, bool defect) {
 __global__ void first_wave(int* to, bool defect) {
   __shared__ int tile[T];
   tile[threadIdx.x] = threadIdx.x;
-  if (!defect || threadIdx.x < 64) __syncthreads();
+  if (!defect || threadIdx.x < WAVE) __syncthreads();
   to[threadIdx.x] = tile[T - 1 - threadIdx.x];
 }
 
@@ -188,7 +188,7 @@ __global__ void divided_work(int* to, bool defect) {
 
 __global__ void half_a_wave(int* to, bool defect) {
   int value = threadIdx.x;
-  if (threadIdx.x < (defect ? 32 : 64)) value = __shfl(value, threadIdx.x ^ 32);
+  if (threadIdx.x < (defect ? WAVE / 2 : WAVE)) value = __shfl(value, threadIdx.x ^ WAVE / 2);
   to[threadIdx.x] = value;
 }
 
@@ -201,8 +201,8 @@ __global__ void broadcast(int* to, bool defect) {
 
 __global__ void tail(int* to, bool defect) {
   int value = threadIdx.x;
-  if (threadIdx.x < (defect ? 40 : 64)) {
-    for (int offset = 32; offset > 0; offset /= 2) value += __shfl_down(value, offset);
+  if (threadIdx.x < (defect ? 24 : WAVE)) {
+    for (int offset = WAVE / 2; offset > 0; offset /= 2) value += __shfl_down(value, offset);
     if (threadIdx.x == 0) *to = value;
   }
 }
@@ -210,8 +210,8 @@ __global__ void tail(int* to, bool defect) {
 // The upper lanes read from lanes that are off, and no lane uses their sums.
 __global__ void half_a_reduction(int* to, bool defect) {
   int value = threadIdx.x;
-  if (threadIdx.x < 32) {
-    for (int offset = defect ? 32 : 16; offset > 0; offset /= 2) value += __shfl_down(value, offset);
+  if (threadIdx.x < WAVE / 2) {
+    for (int offset = defect ? WAVE / 2 : WAVE / 4; offset > 0; offset /= 2) value += __shfl_down(value, offset);
     if (threadIdx.x == 0) *to = value;
   }
 }
@@ -220,23 +220,23 @@ __global__ void width(int* to, bool defect) {
   int value = threadIdx.x;
   if (threadIdx.x < 16) {
     for (int mask = 8; mask > 0; mask /= 2) value += __shfl_xor(value, mask, 16);
-    value += __shfl_down(value, 4, defect ? 64 : 16);
+    value += __shfl_down(value, 4, defect ? WAVE : 16);
     to[threadIdx.x] = value;
   }
 }
 
 __global__ void selected(int* to, bool defect) {
   int value = threadIdx.x;
-  if (threadIdx.x < 48) {
-    int other = __shfl_down(value, 16);
-    to[threadIdx.x] = defect || threadIdx.x < 32 ? other : value;
+  if (threadIdx.x < 3 * WAVE / 4) {
+    int other = __shfl_down(value, WAVE / 4);
+    to[threadIdx.x] = defect || threadIdx.x < WAVE / 2 ? other : value;
   }
 }
 
 __global__ void scan(int* to, bool defect) {
   int value = 1;
   if (threadIdx.x >= (defect ? 8 : 0)) {
-    for (unsigned delta = 1; delta < 64; delta *= 2) {
+    for (unsigned delta = 1; delta < WAVE; delta *= 2) {
       int other = __shfl_up(value, delta);
       if (threadIdx.x >= delta) value += other;
     }
@@ -246,7 +246,7 @@ __global__ void scan(int* to, bool defect) {
 
 __global__ void doubles(int* to, bool defect) {
   double value = threadIdx.x;
-  if (threadIdx.x < (defect ? 60 : 64)) {
+  if (threadIdx.x < (defect ? WAVE - 4 : WAVE)) {
     value *= __shfl_xor(value, 4);
     to[threadIdx.x] = int(value);
   }
@@ -259,14 +259,14 @@ __global__ void looked_up(int* to, bool defect) {
 }
 
 __global__ void to_lds(int* to, bool defect) {
-  __shared__ float sums[64];
+  __shared__ float sums[WAVE];
   sums[threadIdx.x] = 0;
-  if (threadIdx.x < 63) {
+  if (threadIdx.x < WAVE - 1) {
     float value = __shfl_down(float(threadIdx.x), 1u);
-    if (defect || threadIdx.x < 62) sums[threadIdx.x] = value;
+    if (defect || threadIdx.x < WAVE - 2) sums[threadIdx.x] = value;
   }
   __syncthreads();
-  to[threadIdx.x] = int(sums[63 - threadIdx.x]);
+  to[threadIdx.x] = int(sums[WAVE - 1 - threadIdx.x]);
 }
 
 __global__ void tiles(int* to, bool defect) {
@@ -286,7 +286,7 @@ __device__ __forceinline__ void reverse(int* to) {
   __syncthreads();
   to[threadIdx.x] = tile[T - 1 - threadIdx.x];
 }
-#ifdef __HIP_DEVICE_COMPILE__
+#if defined(__HIP_DEVICE_COMPILE__) && __AMDGCN_WAVEFRONT_SIZE == 64
 __attribute__((target("tgsplit")))
 #endif
 __global__ void split(int* to) { reverse(to); }
@@ -310,8 +310,8 @@ __global__ void flag_in_lds(int* to, bool defect) {
   __shared__ int flag;
   if (threadIdx.x == 0) flag = 0;
   __syncthreads();
-  if (threadIdx.x == 64 && !defect) __hip_atomic_store(&flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
-  if (threadIdx.x < 64) {
+  if (threadIdx.x == WAVE && !defect) __hip_atomic_store(&flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+  if (threadIdx.x < WAVE) {
     while (__hip_atomic_load(&flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP) == 0) {
     }
   }
@@ -337,7 +337,7 @@ __global__ void lock_of_a_lane(int* to, bool defect) {
     __threadfence();
     atomicExch(to, 0);
   } else {
-    for (unsigned lane = 0; lane < 64; lane++) {
+    for (unsigned lane = 0; lane < WAVE; lane++) {
       if (lane != threadIdx.x) continue;
       while (atomicCAS(to, 0, 1) != 0) __builtin_amdgcn_s_sleep(1);
       to[1] += 1;
@@ -387,7 +387,7 @@ __global__ void own_grid_barrier(int* to, bool) {
 }
 
 __global__ void skipped_by_a_block(int* to, bool defect) {
-  if (!defect || blockIdx.x != 1) cooperative_groups::this_grid().sync();
+  if (!defect || blockIdx.x != 1) sync_grid();
   to[threadIdx.x] = 1;
 }
 
@@ -421,7 +421,7 @@ static void cooperative() {
   CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(first_wave), dim3(2), dim3(T), arguments, 0, nullptr));
 }
 
-static void split_workgroup() {
+[[maybe_unused]] static void split_workgroup() {
   if (defect) {
     split<<<4, T>>>(out);
   } else {
@@ -506,47 +506,49 @@ static void edge_the_wrong_way() {
 
 static const Case CASES[] = {
     {"odd_lanes", launch<odd_lanes, T>},
-    {"reduction", launch<reduction, 64>},
-    {"last_turn", launch<last_turn, 64>},
-    {"left_function", launch<left_function, 64>},
-    {"called_by_some", launch<called_by_some, 64>},
-    {"two_conditions", launch<two_conditions, 64>},
-    {"either_way", launch<either_way, 64>},
-    {"returned_lanes", launch<returned_lanes, 64>},
+    {"reduction", launch<reduction, WAVE>},
+    {"last_turn", launch<last_turn, WAVE>},
+    {"left_function", launch<left_function, WAVE>},
+    {"called_by_some", launch<called_by_some, WAVE>},
+    {"two_conditions", launch<two_conditions, WAVE>},
+    {"either_way", launch<either_way, WAVE>},
+    {"returned_lanes", launch<returned_lanes, WAVE>},
     {"first_wave", launch<first_wave, T>},
     {"returned_waves", launch<returned_waves, T>},
     {"turns_of_each_wave", launch<turns_of_each_wave, T>},
     {"left_loop", launch<left_loop, T>},
     {"another_barrier", launch<another_barrier, T>},
     {"divided_work", launch<divided_work, T>},
-    {"half_a_wave", launch<half_a_wave, 64>},
-    {"broadcast", launch<broadcast, 64>},
-    {"tail", launch<tail, 64>},
-    {"half_a_reduction", launch<half_a_reduction, 64>},
-    {"width", launch<width, 64>},
-    {"selected", launch<selected, 64>},
-    {"scan", launch<scan, 64>},
-    {"doubles", launch<doubles, 64>},
-    {"looked_up", launch<looked_up, 64>},
-    {"to_lds", launch<to_lds, 64>},
+    {"half_a_wave", launch<half_a_wave, WAVE>},
+    {"broadcast", launch<broadcast, WAVE>},
+    {"tail", launch<tail, WAVE>},
+    {"half_a_reduction", launch<half_a_reduction, WAVE>},
+    {"width", launch<width, WAVE>},
+    {"selected", launch<selected, WAVE>},
+    {"scan", launch<scan, WAVE>},
+    {"doubles", launch<doubles, WAVE>},
+    {"looked_up", launch<looked_up, WAVE>},
+    {"to_lds", launch<to_lds, WAVE>},
     {"tiles", launch<tiles, 64>},
     {"node", node},
     {"cooperative", cooperative},
-    {"split_workgroup", split_workgroup},
-    {"flag_of_another_block", waits<flag_of_another_block, 2, 64>},
-    {"flag_in_lds", waits<flag_in_lds, 2, 128>},
-    {"lock", waits<lock, 8, 64>},
-    {"lock_of_a_lane", waits<lock_of_a_lane, 2, 64>},
-    {"tickets", waits<tickets, 8, 64>},
-    {"longer_waits", waits<longer_waits, 2, 64>},
-    {"not_optimized", waits<not_optimized, 2, 64>},
-    {"no_way_out", waits<no_way_out, 2, 64>},
+    {"flag_of_another_block", waits<flag_of_another_block, 2, WAVE>},
+    {"flag_in_lds", waits<flag_in_lds, 2, 2 * WAVE>},
+    {"lock", waits<lock, 8, WAVE>},
+    {"lock_of_a_lane", waits<lock_of_a_lane, 2, WAVE>},
+    {"tickets", waits<tickets, 8, WAVE>},
+    {"longer_waits", waits<longer_waits, 2, WAVE>},
+    {"not_optimized", waits<not_optimized, 2, WAVE>},
+    {"no_way_out", waits<no_way_out, 2, WAVE>},
     {"too_many_blocks", too_many_blocks},
     {"grid_of_a_cooperative_kernel", grid_of_a_cooperative_kernel},
     {"behind_the_wait", behind_the_wait},
     {"late_value", late_value},
     {"shared_memory", shared_memory},
     {"edge_the_wrong_way", edge_the_wrong_way},
+#if __AMDGCN_WAVEFRONT_SIZE == 64
+    {"split_workgroup", split_workgroup},
+#endif
 };
 
 int main(int argc, char** argv) {

@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-constexpr int T = 256;
+constexpr int T = 256, WAVE = warpSize;
 
 struct Barriers {
   int next, without;
@@ -18,7 +18,7 @@ struct Barriers {
     if (next++ != without) {
       __syncthreads();
     } else if (only_wait) {
-      asm volatile("s_barrier" ::: "memory");
+      __builtin_amdgcn_s_barrier();
     }
   }
   __device__ void fence() {
@@ -79,12 +79,12 @@ __global__ void sum(int* to, Barriers barrier) {
   extern __shared__ int of_waves[];
   int value = to[threadIdx.x];
   for (int n = 0; n < 2; n++) {
-    for (int lane = 32; lane; lane /= 2) value += __shfl_xor(value, lane);
+    for (int lane = WAVE / 2; lane; lane /= 2) value += __shfl_xor(value, lane);
     if (n) barrier();
-    if (threadIdx.x % 64 == 0) of_waves[threadIdx.x / 64] = value;
+    if (threadIdx.x % WAVE == 0) of_waves[threadIdx.x / WAVE] = value;
     barrier();
     value = 0;
-    for (int wave = 0; wave < T / 64; wave++) value += of_waves[wave];
+    for (int wave = 0; wave < T / WAVE; wave++) value += of_waves[wave];
   }
   to[threadIdx.x] = value;
 }
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   CHECK(hipMalloc(reinterpret_cast<void**>(&memory), SIZE * sizeof *memory));
   for (const auto& mutant : MUTANTS) {
     CHECK(hipMemset(memory, mutant.blocks == 1, SIZE * sizeof *memory));
-    mutant.kernel<<<mutant.blocks, T, T / 64 * sizeof *memory>>>(memory, Barriers{0, without, argc > 2});
+    mutant.kernel<<<mutant.blocks, T, T / WAVE * sizeof *memory>>>(memory, Barriers{0, without, argc > 2});
     CHECK(hipDeviceSynchronize());
     without -= mutant.barriers;
     if (without < 0) without = -1;

@@ -16,6 +16,8 @@ enum Step {
     /// `s_waitcnt vmcnt(0) lgkmcnt(0)`.
     Wait,
     Invalidate,
+    /// Invalidates the cache of its compute unit alone.
+    InvalidateNear,
     /// Waits, for all waves of its workgroup.
     Barrier,
 }
@@ -33,16 +35,19 @@ struct Waves {
 
 impl Waves {
     fn new(in_memory: bool, writes_back: bool) -> Self {
+        Self::with(in_memory, Caches { writes_back, several: false })
+    }
+
+    fn with(in_memory: bool, caches: Caches) -> Self {
         let shared = SharedRaces::default();
         let groups = [0, 1].map(|number| Arc::new(Group::new(number, 2, 64)));
         let watch = RaceWatch { order: true, same_values: true, bounds: true };
         let waves = (0..4).map(|wave| {
             let mut racing = Racing::default();
-            let caches = Caches { writes_back, several: false };
             racing.begin(&groups[wave / 2], wave as u32 % 2, &shared, watch, caches);
             racing
         });
-        Self { waves: waves.collect(), shared, in_memory, writes_back, steps: 0 }
+        Self { waves: waves.collect(), shared, in_memory, writes_back: caches.writes_back, steps: 0 }
     }
 
     fn step(&mut self, wave: usize, step: Step) {
@@ -54,6 +59,7 @@ impl Waves {
             Atomic(at) => (How::Atomic, at),
             Wait => return self.waves[wave].wait(Most::NONE, true),
             Invalidate => return self.waves[wave].invalidate(),
+            InvalidateNear => return self.waves[wave].invalidate_near(),
             Barrier => {
                 self.waves.iter_mut().for_each(|wave| wave.wait(Most::NONE, true));
                 return meet(0, self.waves[wave / 2 * 2..][..2].iter_mut().map(|wave| (wave, true)));
@@ -133,6 +139,124 @@ fn workgroups_are_ordered_by_releases_and_acquires() {
         waves.step(wave, step);
     }
     assert!(waves.shared.take().is_empty());
+}
+
+/// In the WGP mode of RDNA.
+#[test]
+fn waves_with_caches_of_their_own_wait_and_invalidate() {
+    let found = |steps: &[(usize, Step)]| {
+        let mut waves = Waves::with(true, Caches { writes_back: false, several: true });
+        steps.iter().for_each(|&(wave, step)| waves.step(wave, step));
+        waves.shared.take().len()
+    };
+    for (steps, expected) in [
+        (&[(0, Write(1)), (0, Barrier), (1, InvalidateNear), (1, Read(1))][..], 0),
+        (&[(0, Write(1)), (0, Barrier), (1, Read(1))], 1),
+        (&[(0, Write(1)), (0, Barrier), (1, Peek(1))], 0),
+        (&[(0, Read(1)), (0, Barrier), (1, Write(1))], 0),
+        // Another workgroup's stores are further away, and what a wave has asked for another may have not.
+        (&[(0, Write(1)), (0, Wait), (0, Atomic(2)), (2, Atomic(2)), (2, InvalidateNear), (2, Read(1))], 1),
+        (
+            &[
+                (0, Write(1)),
+                (0, Wait),
+                (0, Atomic(2)),
+                (2, Atomic(2)),
+                (2, Invalidate),
+                (2, Barrier),
+                (3, InvalidateNear),
+                (3, Read(1)),
+            ],
+            0,
+        ),
+        (
+            &[
+                (0, Write(1)),
+                (0, Wait),
+                (0, Atomic(2)),
+                (2, Atomic(2)),
+                (2, Invalidate),
+                (2, Barrier),
+                (3, Read(1)),
+            ],
+            1,
+        ),
+    ] {
+        assert_eq!(found(steps), expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn a_barrier_orders_what_was_waited_for_where_caches_are_several() {
+    for (several, expected) in [(false, 0), (true, 1)] {
+        let mut waves = Waves::with(true, Caches { writes_back: false, several });
+        waves.step(0, Write(1));
+        meet(0, waves.waves[..2].iter_mut().map(|wave| (wave, true)));
+        waves.step(1, Invalidate);
+        waves.step(1, Read(1));
+        assert_eq!(waves.shared.take().len(), expected);
+    }
+}
+
+/// RDNA 4's barrier in two halves.
+#[test]
+fn a_barrier_orders_what_came_before_its_signal() {
+    for (late, expected) in [(false, 0), (true, 1)] {
+        let mut waves = Waves::new(false, false);
+        if !late {
+            waves.step(0, Write(1));
+            waves.step(0, Wait);
+        }
+        waves.waves[0].signal(1);
+        if late {
+            waves.step(0, Write(1));
+            waves.step(0, Wait);
+        }
+        // The second one waits, and goes on before the first one waits.
+        waves.waves[1].signal(1);
+        meet(1, waves.waves[..2].iter_mut().zip([false, true]));
+        waves.step(1, Read(1));
+        assert_eq!(waves.shared.take().len(), expected);
+    }
+}
+
+#[test]
+fn loads_and_stores_are_waited_for_by_themselves() {
+    for (most, expected) in [
+        (Most { store: 0, ..Most::ALL }, 0),
+        (Most { vector: 0, ..Most::ALL }, 1),
+        (Most { store: 1, ..Most::ALL }, 0),
+        (Most { store: 2, ..Most::ALL }, 1),
+    ] {
+        let mut waves = Waves::with(true, Caches { writes_back: false, several: true });
+        for at in [4, 8] {
+            let span = Span { at, bytes: 4, value: 1 };
+            waves.waves[0].touch(true, Access::new(How::Write, 8), Counter::Store, &[span]);
+        }
+        waves.waves[0].wait(most, false);
+        let span = Span { at: 64, bytes: 4, value: 1 };
+        waves.waves[0].touch(true, Access::new(How::Atomic, 16), Counter::Store, &[span]);
+        for (wave, step) in [(1, Atomic(16)), (1, Invalidate), (1, Read(1))] {
+            waves.step(wave, step);
+        }
+        assert_eq!(waves.shared.take().len(), expected, "{:?}", [most.vector, most.store]);
+    }
+}
+
+/// What reaches the waves of a workgroup does not reach others.
+#[test]
+fn atomics_for_a_workgroup_meet_no_others() {
+    let found = |waves: [usize; 2], reach: Reach| {
+        let mut all = Waves::new(true, false);
+        for (wave, how) in waves.into_iter().zip([How::Write, How::Read]) {
+            let mut access = Access::new(how, 8);
+            access.coherent = reach;
+            all.waves[wave].touch(true, access, Counter::Vector, &[Span { at: 4, bytes: 4, value: 1 }]);
+        }
+        all.shared.take().len()
+    };
+    assert_eq!([found([0, 1], Reach::Group), found([0, 2], Reach::Group)], [0, 1]);
+    assert_eq!([found([0, 2], Reach::Device), found([0, 1], Reach::Nobody)], [0, 1]);
 }
 
 #[test]

@@ -353,3 +353,34 @@ impl Dwords {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::{isa::Target, wave::semantics};
+
+    /// Instructions that are one function access the same, whatever they are called.
+    #[test]
+    fn rows_of_rdna_access_what_their_likes_on_gfx9_do() {
+        use Family::{Ds, Flat, Global, Mubuf, Scratch, Smem};
+        let rows = |target| {
+            let all = table::of(target).iter().flat_map(|(_, rows)| rows.iter());
+            all.filter(|row| matches!(row.family, Ds | Flat | Global | Mubuf | Scratch | Smem))
+                .filter_map(|row| Some((semantics(row)? as usize, row)))
+        };
+        let known: HashMap<_, _> = rows(Target::Gfx950).map(|(exec, row)| (exec, described(row))).collect();
+        let mut count = 0;
+        for (exec, row) in
+            rows(Target::Gfx1100).filter(|(_, row)| row.shape.dst != Ty::No || row.shape.src[1] != Ty::No)
+        {
+            if let Some(&(action, kind)) = known.get(&exec) {
+                let (mine, my_kind) = described(row);
+                assert!(mine == action && my_kind == kind, "{}", row.name);
+                count += 1;
+            }
+        }
+        assert!(count > 500, "{count}");
+    }
+}

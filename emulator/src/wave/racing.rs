@@ -331,3 +331,43 @@ fn split(at: u64, bytes: u32, value: u32, spans: &mut Vec<Span>) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::decode;
+
+    #[test]
+    fn counters_of_each_generation_are_waited_for() {
+        use Target::{Gfx90a, Gfx1030, Gfx1100, Gfx1201};
+        let all = usize::MAX;
+        for (target, word, expected) in [
+            // s_waitcnt vmcnt(3) lgkmcnt(2), and of RDNA vmcnt(0)
+            (Gfx90a, 0xbf8c_0273, [3, all, 2]),
+            (Gfx1030, 0xbf8c_0273, [3, all, 2]),
+            (Gfx1100, 0xbf89_0c27, [3, all, 2]),
+            (Gfx1030, 0xbf8c_3f70, [0, all, 0x3f]),
+            (Gfx1100, 0xbf89_03f7, [0, all, 0x3f]),
+            // s_waitcnt_vscnt null, 0x5 and s_waitcnt_lgkmcnt null, 0x1
+            (Gfx1030, 0xbbfd_0005, [all, 5, all]),
+            (Gfx1100, 0xbc7c_0005, [all, 5, all]),
+            (Gfx1100, 0xbdfc_0001, [all, all, 1]),
+            // s_wait_loadcnt 0x3, storecnt 0x0, dscnt 0x2, loadcnt_dscnt 0x102, storecnt_dscnt 0x304, and s_wait_idle
+            (Gfx1201, 0xbfc0_0003, [3, all, all]),
+            (Gfx1201, 0xbfc1_0000, [all, 0, all]),
+            (Gfx1201, 0xbfc6_0002, [all, all, 2]),
+            (Gfx1201, 0xbfc8_0102, [1, all, 2]),
+            (Gfx1201, 0xbfc9_0304, [all, 3, 4]),
+            (Gfx1201, 0xbf8a_0000, [0, 0, 0]),
+        ] {
+            let inst = decode(target, &[word]).expect("an instruction");
+            let (most, _) = waited(target.generation(), &inst).expect("it waits");
+            assert_eq!([most.vector, most.store, most.local], expected, "{inst:?}");
+        }
+        // s_wait_kmcnt 0x0, and s_nop
+        for word in [0xbfc7_0000, 0xbf80_0000] {
+            let inst = decode(Gfx1201, &[word]).expect("an instruction");
+            assert!(waited(Generation::Gfx12, &inst).is_none(), "{inst:?}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::{
         Contents, ScalarShadow, Uninit, UninitByte, UninitFinding, UninitFindings, UninitKind, VectorShadow,
         shadow, uninitialize, written,
     },
-    wave::{Apertures, Deaf, Surroundings, Wave, semantics},
+    wave::{Apertures, Deaf, Exit, Mode, Surroundings, Wave, code::Code, semantics},
 };
 
 const LANE: usize = 5;
@@ -26,8 +26,13 @@ struct Watched {
 
 impl Watched {
     fn new() -> Self {
+        Self::on(Target::Gfx90a)
+    }
+
+    fn on(target: Target) -> Self {
         let (map, apertures, host) = (Arc::default(), Apertures::default(), Arc::new(Deaf));
-        let mut wave = Wave::new(Target::Gfx90a, Surroundings { map, apertures, host });
+        let mut wave = Wave::new(target, Surroundings { map, apertures, host });
+        wave.set_lanes(if target.is_rdna() { 32 } else { 64 });
         (wave.exec, wave.scratch_stride) = (1 << LANE, 4096);
         let (mut uninit, findings) = (Uninit::default(), Arc::default());
         uninit.begin((0, 0), 4096, &Arc::new(Mutex::new(Contents::of(512))), &findings);
@@ -50,14 +55,14 @@ impl Watched {
     }
 
     fn look(&mut self, words: [u32; 2]) {
-        let inst = decode(Target::Gfx90a, &words).expect("an instruction");
+        let inst = decode(self.wave.target, &words).expect("an instruction");
         self.wave.pc = 0x1000 + u64::from(inst.size);
         let exec = semantics(inst.row).expect("semantics");
         look(&mut self.uninit, &mut self.wave, &Step { inst: &inst, exec, pc: 0x1000 });
     }
 
     fn execute(&mut self, words: [u32; 2]) {
-        let inst = decode(Target::Gfx90a, &words).expect("an instruction");
+        let inst = decode(self.wave.target, &words).expect("an instruction");
         (semantics(inst.row).expect("semantics"))(&mut self.wave, &inst);
     }
 
@@ -83,9 +88,44 @@ fn vop3(opcode: u32) -> [u32; 2] {
     [0xd000_0000 | opcode << 16 | 3, 4 << 18 | 0x102 << 9 | 0x101]
 }
 
+/// As [`vop3`], on RDNA 3.
+fn rdna3(opcode: u32) -> [u32; 2] {
+    let [first, second] = vop3(opcode);
+    [first | 0x0400_0000, second]
+}
+
 /// What instructions do that the tests look at: their words, and whether each bit of the result depends on the operands' as
 /// bits do, so that all that depend are found.
-fn instruction() -> impl Strategy<Value = ([u32; 2], bool)> {
+fn instruction() -> impl Strategy<Value = (Target, [u32; 2], bool)> {
+    let of = |target| move |(words, exact)| (target, words, exact);
+    prop_oneof![of_gfx9().prop_map(of(Target::Gfx90a)), of_rdna3().prop_map(of(Target::Gfx1100))]
+}
+
+/// See [`instruction`]; the same ones as [`of_gfx9`], and some of halves of registers.
+fn of_rdna3() -> impl Strategy<Value = ([u32; 2], bool)> {
+    prop_oneof![
+        Just((V_MOV_V3_V1, true)),
+        (27u32..30).prop_map(|opcode| (vop2(opcode), true)),
+        // v_and_b16 v3.l, v1.h, v2.l, v_xor_b16 v3.h, v1.h, v2.l and v_mov_b16 v3.h, v1.l
+        Just(([0xd762_0803, 0x0002_0501], true)),
+        Just(([0xd764_4803, 0x0002_0501], true)),
+        Just(([0x7f06_3901, 0], true)),
+        prop_oneof![17u32..21, 24u32..27, 37u32..40, Just(8)].prop_map(|opcode| (vop2(opcode), false)),
+        prop_oneof![
+            Just((rdna3(0x212), true)),
+            Just((rdna3(0x244), true)),
+            Just((rdna3(0x216), true)),
+            Just((rdna3(0x256), true)),
+            Just((rdna3(0x257), true)),
+            Just((rdna3(0x101), true)),
+            Just((rdna3(0x246), false)),
+            Just((rdna3(0x220), false)),
+        ],
+    ]
+}
+
+/// See [`instruction`].
+fn of_gfx9() -> impl Strategy<Value = ([u32; 2], bool)> {
     prop_oneof![
         Just((V_MOV_V3_V1, true)),
         prop_oneof![Just(19), Just(20), Just(21), Just(61)].prop_map(|opcode| (vop2(opcode), true)),
@@ -109,14 +149,14 @@ proptest! {
     /// Nothing is found that does not depend on such a bit, and of instructions that do nothing but select bits all is.
     #[test]
     fn what_differs_depends_on_what_nothing_has_written(
-        (words, exact) in instruction(),
+        (target, words, exact) in instruction(),
         values in any::<[u32; 2]>(),
         places in proptest::collection::vec((0..2usize, 0..32u32), 0..6),
         scalar in prop_oneof![Just(0u32), any::<u32>()],
     ) {
         let mut masks = [0; 2];
         places.iter().for_each(|(source, bit)| masks[*source] |= 1u32 << bit);
-        let mut watched = Watched::new();
+        let mut watched = Watched::on(target);
         watched.wave.sgpr[4] = scalar;
         for n in 0..2 {
             watched.set(1 + n, values[n], masks[n]);
@@ -130,7 +170,7 @@ proptest! {
             for (n, (source, bit)) in places.iter().enumerate() {
                 filled[*source] = filled[*source] & !(1 << bit) | (choice >> n & 1) << bit;
             }
-            let mut plain = Watched::new();
+            let mut plain = Watched::on(target);
             plain.wave.sgpr[4] = scalar;
             (0..2).for_each(|n| plain.wave.vgpr[1 + n].0[LANE] = filled[n]);
             plain.execute(words);
@@ -139,7 +179,7 @@ proptest! {
         let depends = results.iter().fold(0, |bits, result| bits | result ^ results[0]);
         prop_assert_eq!(found & !depends, 0, "{:#x} of {:#x}", found, depends);
         // A shift by such bits themselves may come out alike for all that is tried.
-        let shifts = masks[1] != 0 && words == vop3(0x200);
+        let shifts = masks[1] != 0 && [vop3(0x200), rdna3(0x256)].contains(&words);
         if exact && !shifts {
             prop_assert_eq!(found, depends);
         } else if depends != 0 && places.len() == 1 && !shifts {
@@ -263,4 +303,72 @@ fn an_exchange_of_lanes_moves_what_nothing_has_written() {
     let bits = |row: usize| watched.uninit.registers.row(row).map_or([0; 64], |row| row.bits);
     assert_eq!(bits(3)[LANE + 16], u32::MAX);
     assert!(bits(3).iter().filter(|bits| **bits != 0).count() == 1 && bits(1) == [0; 64]);
+}
+
+/// Each half of a dual-issue instruction reads what was there before the other.
+#[test]
+fn halves_of_a_dual_issue_instruction_do_not_see_each_others_results() {
+    // v_dual_mov_b32 v3, v2 :: v_dual_mov_b32 v2, v3, and s_endpgm
+    let words = Box::new([0xca10_0102u32, 0x0302_0103, 0xbfb0_0000]);
+    let start = words.as_ptr() as u64;
+    // SAFETY: the words live until the end of the test, and nothing changes them.
+    let code = unsafe { Code::new(start, start + 12, Target::Gfx1100) };
+    let mut watched = Watched::on(Target::Gfx1100);
+    watched.set(2, 7, 0xff);
+    watched.wave.vgpr[3].0[LANE] = 9;
+    watched.wave.pc = start;
+    watched.wave.uninit = Some(Box::new(std::mem::take(&mut watched.uninit)));
+    assert_eq!(watched.wave.run(&[Arc::new(code)], &mut 100), Exit::End);
+    watched.uninit = *watched.wave.uninit.take().expect("it is watched");
+    assert_eq!((watched.bits(2), watched.bits(3)), (0, 0xff));
+    assert_eq!([2, 3].map(|row| watched.wave.row(row)[LANE]), [9, 7]);
+}
+
+#[test]
+fn registers_that_m0_names_are_followed() {
+    let mut watched = Watched::on(Target::Gfx1100);
+    watched.wave.sgpr[124] = 4;
+    watched.set(5, 7, 0xff);
+    // v_movrels_b32 v3, v1 and v_movreld_b32 v6, v3
+    watched.look([0x7e06_8701, 0]);
+    watched.look([0x7e0c_8503, 0]);
+    assert_eq!([1, 3, 5, 6, 10].map(|row| watched.bits(row)), [0, 0xff, 0xff, 0, 0xff]);
+}
+
+/// A mask of 32 lanes is one register: what is in the next one decides nothing.
+#[test]
+fn masks_of_32_lanes_are_one_register() {
+    // v_cndmask_b32 v3, v1, v2, s4, which is then stored
+    for (undefined, found) in [(5, vec![]), (4, vec![(UninitKind::Result, Some(LANE as u32), 1)])] {
+        let mut watched = Watched::on(Target::Gfx1100);
+        (watched.wave.vgpr[1].0[LANE], watched.wave.vgpr[2].0[LANE]) = (1, 2);
+        watched.wave.sgpr[4] = 1 << LANE;
+        let origin = watched.uninit.origin(4, UninitByte::Lds(0));
+        let shadow = ScalarShadow { bits: u32::MAX, derived: true, origin };
+        watched.uninit.registers.set_scalar(undefined, shadow);
+        watched.look(rdna3(0x101));
+        assert_eq!(watched.bits(3), if undefined == 4 { 3 } else { 0 });
+        // global_store_b32 v[8:9], v3, off
+        watched.look([0xdc6a_0000, 0x007c_0308]);
+        assert_eq!(watched.found(), found);
+    }
+}
+
+#[test]
+fn scalar_loads_of_two_bytes_and_scalar_floats_are_followed() {
+    const AT: u64 = 0x5300_0000_0000;
+    uninitialize(AT + 2..AT + 4);
+    let mut watched = Watched::on(Target::Gfx1201);
+    (watched.wave.sgpr[2], watched.wave.sgpr[3]) = (AT as u32, (AT >> 32) as u32);
+    // What is small is not taken for 0.
+    watched.wave.mode = Mode(0xf0);
+    // s_load_u16 s5, s[2:3], 0x2, and at 0
+    watched.look([0xf401_6141, 0xf800_0002]);
+    assert_eq!(watched.uninit.registers.scalar(5).bits, 0xffff);
+    // s_ceil_f32 s6, s5
+    watched.look([0xbe86_6005, 0]);
+    assert_ne!(watched.uninit.registers.scalar(6).bits, 0);
+    watched.look([0xf401_6141, 0xf800_0000]);
+    assert_eq!(watched.uninit.registers.scalar(5).bits, 0);
+    written(AT + 2..AT + 4);
 }
