@@ -199,6 +199,11 @@ fn lanes_and_waves_that_do_not_come_together_are_found() {
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of stream 1 (kernel reduction");
     let finished = corpus.check(&[], &["too_many_blocks", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: stream 1 (kernel own_grid");
+}
+
+/// By itself, since each that waits for what does not come is given a second.
+#[test]
+fn lanes_and_waves_of_rdna_that_do_not_come_together_are_found() {
     for build in &RDNA {
         let Some(corpus) = Corpus::built("sync", "check_sync.hip", build) else { return };
         corpus.holds(41, &["1"]);

@@ -591,6 +591,9 @@ impl Racing {
 /// number where it was signalled before (RDNA 4), or 0.
 pub(crate) fn meet<'a>(barrier: u64, waves: impl Iterator<Item = (&'a mut Racing, bool)>) {
     let mut waves: Vec<_> = waves.collect();
+    if waves.is_empty() {
+        return;
+    }
     let mut all = Arrival::default();
     for (wave, _) in &mut waves {
         if let Some(arrival) = wave.brought(barrier) {

@@ -165,7 +165,11 @@ pub(super) fn address_rows(wave: &Wave, inst: &Inst) -> impl Iterator<Item = usi
 
 /// Whether an instruction of DS moves data between lanes and leaves LDS alone.
 pub(super) fn is_permutation(inst: &Inst) -> bool {
-    inst.row.shape.has(flag::SWIZZLE) || inst.row.name.contains("permute")
+    // Opcodes of DS (MI200 ISA, 12.11), and those that rows of RDNA have.
+    match inst.row.is_rdna() {
+        false => matches!(inst.row.opcode, 61..=63),
+        true => matches!(inst.row.opcode, 53 | 178 | 179 | 205),
+    }
 }
 
 /// Whether an instruction of DS is about a resource of global wave sync.
@@ -359,7 +363,19 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::{isa::Target, wave::semantics};
+    use crate::{
+        isa::{Target, decode},
+        wave::semantics,
+    };
+
+    #[test]
+    fn permutations_are_told_from_what_accesses_lds() {
+        for row in [Target::Gfx950, Target::Gfx1201].into_iter().flat_map(|target| table::of(target)[11].1) {
+            let inst = Inst { row, ..decode(Target::Gfx90a, &[0]).expect("an instruction") };
+            let expected = row.shape.has(flag::SWIZZLE) || row.name.contains("permute");
+            assert_eq!(is_permutation(&inst), expected, "{}", row.name);
+        }
+    }
 
     /// Instructions that are one function access the same, whatever they are called.
     #[test]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What is to be told apart of scalar instructions.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scalar {
     ExecZero,
     ExecNotZero,
@@ -99,5 +99,32 @@ impl Wave {
     pub(crate) fn barrier(&self) -> u64 {
         // `s_barrier` has 4 bytes, as has `s_barrier_wait`.
         self.pc.wrapping_sub(4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{Target, table};
+
+    #[test]
+    fn scalar_instructions_are_told_apart_by_the_opcodes_of_their_tables() {
+        for (_, rows) in
+            [Target::Gfx950, Target::Gfx1201].into_iter().flat_map(|target| &table::of(target)[..5])
+        {
+            for row in *rows {
+                let expected = match row.name {
+                    "s_cbranch_execz" => Scalar::ExecZero,
+                    "s_cbranch_execnz" => Scalar::ExecNotZero,
+                    "s_barrier" | "s_barrier_wait" => Scalar::Barrier,
+                    "s_swappc_b64" | "s_call_b64" => Scalar::Call,
+                    "s_setpc_b64" => Scalar::Return,
+                    "s_or_saveexec_b32" | "s_or_saveexec_b64" => Scalar::OrSaveExec,
+                    "s_xor_saveexec_b32" | "s_xor_saveexec_b64" => Scalar::XorSaveExec,
+                    _ => Scalar::Other,
+                };
+                assert_eq!(scalar(row), expected, "{}", row.name);
+            }
+        }
     }
 }

@@ -335,7 +335,22 @@ fn split(at: u64, bytes: u32, value: u32, spans: &mut Vec<Span>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::decode;
+    use crate::isa::{decode, table};
+
+    #[test]
+    fn opcodes_are_those_of_their_rows() {
+        for (name, opcode) in [
+            ("buffer_gl1_inv", BUFFER_GL1_INV),
+            ("global_wb", GLOBAL_WB),
+            ("s_waitcnt_vscnt", S_WAITCNT_VSCNT),
+            ("s_waitcnt_vmcnt", S_WAITCNT_VMCNT),
+            ("s_waitcnt_lgkmcnt", S_WAITCNT_LGKMCNT),
+            ("s_barrier_signal", S_BARRIER_SIGNAL),
+        ] {
+            let mut rows = table::of(Target::Gfx1201).iter().flat_map(|(_, rows)| *rows);
+            assert_eq!(rows.find(|row| row.name == name).map(|row| row.opcode), Some(opcode), "{name}");
+        }
+    }
 
     #[test]
     fn counters_of_each_generation_are_waited_for() {
