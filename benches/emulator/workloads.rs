@@ -90,7 +90,7 @@ pub fn compare(words: &[String]) -> Result<()> {
     for (name, kernel) in WORKLOADS.into_iter().filter(|(name, _)| wanted(name, words)) {
         print!("{name:<22}");
         let mut first = None;
-        for device in &devices {
+        for device in devices {
             let figures = kernel(&Bench::new(device)?)?;
             let times = figures.least / *first.get_or_insert(figures.least);
             let rate = figures.operations / figures.least / 1e9;

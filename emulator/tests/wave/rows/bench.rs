@@ -303,7 +303,6 @@ impl Bench {
     /// `flags`: bits of GFX9's first word; registers: SOFFSET, resource, data, address.
     pub fn mubuf(&self, name: &str, flags: u32, registers: [u32; 4], offset: u32) -> Vec<u32> {
         let op = self.op(Family::Mubuf, name);
-        let [soffset, resource, data, address] = registers;
         let bit = |flag: u32| u32::from(flags & flag != 0);
         match self.generation() {
             Generation::Gfx9 | Generation::Gfx10 => {
@@ -313,21 +312,43 @@ impl Bench {
                 let word0 = 0xe000_0000 | op << 18 | flags & BUFFER_GLC | offset;
                 vec![word0, buffer_registers(registers) | bit(OFFEN) << 22 | bit(IDXEN) << 23]
             }
+            Generation::Gfx12 => self.vbuffer(op, flags, registers, offset),
+        }
+    }
+
+    /// As [`Bench::mubuf`], with a data and a number format on GFX9, and the number of one on RDNA.
+    pub fn mtbuf(&self, name: &str, format: [u32; 2], flags: u32, registers: [u32; 4]) -> Vec<u32> {
+        let op = self.op(Family::Mtbuf, name);
+        let bit = |flag: u32| u32::from(flags & flag != 0);
+        match self.generation() {
+            Generation::Gfx9 => {
+                let word0 = 0xe800_0000 | op << 15 | format[1] << 23 | format[0] << 19 | flags;
+                vec![word0, buffer_registers(registers)]
+            }
+            Generation::Gfx10 => {
+                let word0 = 0xe800_0000 | format[0] << 19 | (op & 7) << 16 | flags;
+                vec![word0, buffer_registers(registers) | op >> 3 << 21]
+            }
+            Generation::Gfx11 => {
+                let word1 = buffer_registers(registers) | bit(OFFEN) << 22 | bit(IDXEN) << 23;
+                vec![0xe800_0000 | format[0] << 19 | op << 15, word1]
+            }
             Generation::Gfx12 => {
-                // There is no constant here.
-                let soffset = if soffset == ZERO { self.scalar(NULL) } else { soffset };
-                let word1 =
-                    data | resource << 9 | bit(BUFFER_GLC) << 20 | bit(OFFEN) << 30 | bit(IDXEN) << 31;
-                vec![0xc400_0000 | op << 14 | soffset, word1, address | offset << 8]
+                let mut words = self.vbuffer(op, flags, registers, 0);
+                words[1] |= format[0] << 23;
+                words
             }
         }
     }
 
-    /// As [`Bench::mubuf`] on GFX9, with a data and a number format.
-    pub fn mtbuf(&self, name: &str, format: [u32; 2], flags: u32, registers: [u32; 4]) -> [u32; 2] {
-        let word0 =
-            0xe800_0000 | self.op(Family::Mtbuf, name) << 15 | format[1] << 23 | format[0] << 19 | flags;
-        [word0, buffer_registers(registers)]
+    /// A buffer instruction of RDNA 4.
+    fn vbuffer(&self, op: u32, flags: u32, registers: [u32; 4], offset: u32) -> Vec<u32> {
+        let [soffset, resource, data, address] = registers;
+        let bit = |flag: u32| u32::from(flags & flag != 0);
+        // There is no constant here.
+        let soffset = if soffset == ZERO { self.scalar(NULL) } else { soffset };
+        let word1 = data | resource << 9 | bit(BUFFER_GLC) << 20 | bit(OFFEN) << 30 | bit(IDXEN) << 31;
+        vec![0xc400_0000 | op << 14 | soffset, word1, address | offset << 8]
     }
 }
 

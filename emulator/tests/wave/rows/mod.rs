@@ -143,7 +143,6 @@ fn run_all() {
         control::forks(target);
         control::vector_modes(target);
         flat::every_load_to_lds(target);
-        format::every_instruction(target);
         hardware::every_access(target);
         lds::every_transposed_read(target);
         smem::every_load_and_store(target);
@@ -162,6 +161,7 @@ fn run_all() {
         control::what_only_costs_time(target);
         control::moves_by_m0(target);
         flat::every_load_and_store(target);
+        format::every_instruction(target);
         gws::every_instruction(target);
         lds::every_read_and_write(target);
         lds::every_pair(target);
@@ -175,9 +175,9 @@ fn run_all() {
     }
 }
 
-/// Whether tests beside these run a row of RDNA: floats of the scalar ALU, those of the vector ALU; formats, those of buffers.
+/// Whether tests beside these run a row of RDNA: floats of the scalar ALU, those of the vector ALU.
 fn is_elsewhere(row: &Row) -> bool {
-    row.name.starts_with("s_") && row.name.contains("_f") || row.name.contains("_format_")
+    row.name.starts_with("s_") && row.name.contains("_f")
 }
 
 /// Rows of [`FAMILIES`] on a target.

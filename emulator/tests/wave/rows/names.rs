@@ -117,6 +117,10 @@ pub fn on(target: Target, name: &str) -> String {
         if generation == Generation::Gfx12 {
             name = name.replace("s_addk_i32", "s_addk_co_i32");
         }
+    } else if let Some((family, rest)) = name.split_once("_format_d16_") {
+        let (high, components) =
+            rest.strip_prefix("hi_").map_or(("", rest), |components| ("hi_", components));
+        name = format!("{family}_d16_{high}format_{components}");
     } else if let Some((old, new)) = MEMORY.iter().find(|(old, _)| name.contains(old)) {
         name = name.replace(old, new);
     }

@@ -20,7 +20,7 @@ fn wave(memory: &Memory, target: Target, lanes: u32) -> Wave {
 
 fn execute(wave: &mut Wave, words: &[u32]) -> Flow {
     let inst = decode(wave.target, words).unwrap_or_else(|error| panic!("{words:08x?}: {error}"));
-    coverage::executed(inst.row);
+    coverage::executed(wave.target, inst.row);
     semantics(inst.row).expect("semantics")(wave, &inst)
 }
 

@@ -73,7 +73,7 @@ fn wave() -> Wave {
 
 fn execute(wave: &mut Wave, words: &[u32]) {
     let inst = decode(TARGET, words).unwrap();
-    coverage::executed(inst.row);
+    coverage::executed(wave.target, inst.row);
     assert_eq!(semantics(inst.row).unwrap()(wave, &inst), Flow::Next, "{inst:?}");
 }
 

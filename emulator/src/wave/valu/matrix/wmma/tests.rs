@@ -200,7 +200,7 @@ fn check(case: &Case, is_signed: bool, op_sel: u32, random: &mut Rng) {
         [0xcc00_4000 | opcode << 16 | op_sel << 11 | d_register as u32, sources as u32 | 3 << 27 | neg << 29];
     let inst = decode(case.target, &words).unwrap();
     assert!(std::ptr::eq(inst.row, case.row));
-    coverage::executed(inst.row);
+    coverage::executed(case.target, inst.row);
     assert_eq!(semantics(inst.row).unwrap()(&mut lab.0, &inst), Flow::Next);
     for (row, c) in c.iter().enumerate() {
         for (column, c) in c.iter().enumerate() {
