@@ -56,9 +56,11 @@ fn vopd(text: &mut Text, inst: &Inst, target: Target) {
     let Some([first, second]) = decode::halves(target, &[inst.word0, inst.word1, inst.literal]) else {
         return;
     };
-    vector::half(text, &first);
+    let has_k = |inst: &Inst| inst.row.shape.has(flag::MADMK | flag::MADAK);
+    // LLVM takes the constant for a code of an operand, but not where the other half has it, too.
+    vector::half(text, &first, has_k(&second));
     text.modifier(":: ");
     text.out.push_str(second.row.name);
     text.operands = 0;
-    vector::half(text, &second);
+    vector::half(text, &second, false);
 }

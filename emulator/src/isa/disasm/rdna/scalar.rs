@@ -27,9 +27,13 @@ pub fn print(text: &mut Text, inst: &Inst, target: Target) {
             text.operand(&constant_k(inst.literal, shape.src[0]));
         }
         if inst.src[i] != Operand::NONE {
-            // LLVM takes the halves that the scalar unit compares for integers.
-            let is_half = inst.row.family == Family::Sopc && shape.src[i] == Ty::F16;
-            let ty = if is_half { Ty::I16 } else { shape.src[i] };
+            let ty = match (shape.src[i], inst.row.family) {
+                // LLVM takes the halves that the scalar unit compares for integers.
+                (Ty::F16, Family::Sopc) => Ty::I16,
+                // And a literal of one source for a whole dword.
+                (Ty::F16, Family::Sop1) if inst.src[i] == Operand::LITERAL => Ty::B32,
+                (ty, _) => ty,
+            };
             text.operand(&name(inst.src[i], ty, inst.literal));
         }
     }

@@ -111,6 +111,7 @@ fn source(inst: &Inst, i: usize, halves: bool) -> String {
     let op = inst.src[i];
     let text = match ty {
         ty if halves && is_half(ty) && op.row().is_some() => half_name(op, inst.mods.op_sel >> i & 1 != 0),
+        _ if op == Operand::LITERAL && inst.row.swaps() => immediate32(inst.literal),
         Ty::Mix => name(op, if op == Operand::LITERAL { Ty::F16 } else { ty }, inst.literal),
         _ if is_half(ty) && inst.row.shape.has(flag::OTHER_CONSTANTS) => {
             name(op, if is_half(inst.row.shape.dst) { inst.row.shape.dst } else { Ty::F16 }, inst.literal)
@@ -171,12 +172,15 @@ fn dpp(text: &mut Text, inst: &Inst) {
 }
 
 /// Half of a dual-issue instruction.
-pub fn half(text: &mut Text, inst: &Inst) {
+pub fn half(text: &mut Text, inst: &Inst, shares_constant: bool) {
     let shape = &inst.row.shape;
     text.operand(&name(inst.dst, shape.dst, 0));
     for i in 0..3 {
         if shape.has(flag::MADMK) && i == 1 || shape.has(flag::MADAK) && i == 2 {
-            text.operand(&constant_k(inst.literal, shape.src[0]));
+            text.operand(&match shares_constant {
+                true => format!("{:#x}", inst.literal),
+                false => constant_k(inst.literal, shape.src[0]),
+            });
         }
         if inst.src[i] != Operand::NONE && shape.src[i] != Ty::Mask {
             text.operand(&source(inst, i, false));
@@ -193,8 +197,23 @@ pub fn lds_direct(text: &mut Text, inst: &Inst, target: Target) {
     }
 }
 
+/// A literal in the place of a matrix: of C it is an element, for which RDNA 3 has no other writing.
+fn matrix_literal(inst: &Inst, i: usize, target: Target) -> String {
+    let is_sum = i == 2 && !inst.row.shape.has(flag::SPARSE);
+    let element = match inst.row.name.split('_').nth(2) {
+        Some("f16") => Ty::F16,
+        Some("bf16") => Ty::Bf16,
+        _ => Ty::B32,
+    };
+    match target.generation() {
+        Generation::Gfx12 if is_sum => name(Operand::LITERAL, element, inst.literal),
+        _ if is_sum => format!("{:#x}", inst.literal),
+        _ => immediate32(inst.literal),
+    }
+}
+
 /// Packed, dot-product and matrix instructions.
-pub fn vop3p(text: &mut Text, inst: &Inst, _: Target) {
+pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
     let shape = &inst.row.shape;
     text.operand(&name(inst.dst, shape.dst, 0));
     let sources = shape.sources();
@@ -202,7 +221,7 @@ pub fn vop3p(text: &mut Text, inst: &Inst, _: Target) {
     for i in 0..sources {
         text.operand(&match shape.src[i] {
             Ty::Mix => source(inst, i, false),
-            _ if shape.has(flag::WMMA) && inst.src[i] == Operand::LITERAL => immediate32(inst.literal),
+            _ if shape.has(flag::WMMA) && inst.src[i] == Operand::LITERAL => matrix_literal(inst, i, target),
             _ if shape.has(flag::WMMA) && (128..256).contains(&inst.src[i].0) => {
                 name(inst.src[i], Ty::B32, 0)
             }
