@@ -223,7 +223,9 @@ pub fn vop3p(text: &mut Text, inst: &Inst, target: Target) {
             Ty::Mix => source(inst, i, false),
             _ if shape.has(flag::WMMA) && inst.src[i] == Operand::LITERAL => matrix_literal(inst, i, target),
             _ if shape.has(flag::WMMA) && (128..256).contains(&inst.src[i].0) => {
-                name(inst.src[i], Ty::B32, 0)
+                // LLVM takes those for C for wide ones on RDNA 3.
+                let is_wide = i == 2 && target.generation() == Generation::Gfx11;
+                name(inst.src[i], if is_wide { Ty::B64 } else { Ty::B32 }, 0)
             }
             ty => name(inst.src[i], ty, inst.literal),
         });
