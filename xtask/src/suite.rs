@@ -158,6 +158,10 @@ fn run_steps(
     if everything {
         // The emulator's own tests have run on both its devices; the runtime's pass on the other one, too.
         run_tests(only(&mut on_device()?, nextest, &[]).env("AQLIPSE_EMULATE", "gfx942"))?;
+        if nextest {
+            // The Rust interface also with waves of 32 lanes.
+            run_tests(on_device()?.args(["-E", RUST_INTERFACE]).env("AQLIPSE_EMULATE", "gfx1100"))?;
+        }
         if complete {
             // And on AMD's driver, in order and in any order that is legal.
             let on_rocr = || {
@@ -171,9 +175,10 @@ fn run_steps(
             // On caches that keep coherent only what fences ask for, in some of the orders that are legal.
             let seeds = strict_seeds()?;
             if nextest {
-                for seed in 1..=seeds {
+                for (seed, card) in (1..=seeds).zip(["gfx90a", "gfx1201"].into_iter().cycle()) {
                     let mut tests = on_device()?;
                     tests.args(["-E", RANDOM_GRAPHS]).env("AQLIPSE_EMULATE_COHERENCE", "strict");
+                    tests.env("AQLIPSE_EMULATE", card);
                     run_tests(tests.env("AQLIPSE_EMULATE_SEED", seed.to_string()))?;
                 }
             }
@@ -280,6 +285,9 @@ pub fn isa_oracle(samples: &str) -> Result {
 /// workspace, which is built already: see [`run_all`].
 const RUNTIME_PACKAGES: [&str; 8] =
     ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "aqlipse-hsa"];
+
+/// What the runtime's tests do through its Rust interface.
+const RUST_INTERFACE: &str = "binary(=main) and package(aqlipse) and test(/^runtime::/)";
 
 /// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";

@@ -2,7 +2,8 @@
 //!
 //! Where elements stand is what AMD's ISA documents and articles say of WMMA. On RDNA 3 a lane has a row of A or a column of
 //! B, and 16 lanes on there is the same once more; on RDNA 4 the groups of 16 lanes have its parts in turn. Rows of C and D
-//! go to the groups one by one on RDNA 3, and in runs on RDNA 4.
+//! go to the groups one by one on RDNA 3, and in runs on RDNA 4 (of four groups to the first, third, second and fourth, as
+//! AMD's matrix instruction calculator has it). The order along k does not show.
 
 use emulator::isa::{Family, Generation, Row, Target, flag, table};
 use fastrand::Rng;
@@ -119,7 +120,8 @@ impl Case {
     fn places(&self, line: usize, k: usize) -> Vec<(usize, usize)> {
         let groups = self.lanes / N;
         if self.is_rdna4() {
-            let each = self.k / groups;
+            // Registers are full: eight elements of 4 bits.
+            let each = (self.k / groups).max(if self.factors[0].bits() == 4 { 8 } else { 0 });
             vec![(line + N * (k / each), k % each)]
         } else {
             (0..groups).map(|group| (line + N * group, k)).collect()
@@ -130,7 +132,8 @@ impl Case {
     fn place(&self, row: usize, column: usize) -> (usize, usize, u32) {
         let groups = self.lanes / N;
         let (group, n) = match self.is_rdna4() {
-            true => (row / (N / groups), row % (N / groups)),
+            true if groups == 4 => ([0, 2, 1, 3][row / 4], row % 4),
+            true => (row / 8, row % 8),
             false => (row % groups, row / groups),
         };
         let lane = column + N * group;

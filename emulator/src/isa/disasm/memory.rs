@@ -55,7 +55,8 @@ pub fn ds(text: &mut Text, inst: &Inst) {
     } else {
         text.flag(offset != 0, &format!("offset:{offset}"));
     }
-    text.flag(inst.memory.has(Memory::GDS), "gds");
+    // GFX9's bit is ignored where there is no GDS.
+    text.flag(shape.has(flag::GDS) || inst.row.is_rdna() && inst.memory.has(Memory::GDS), "gds");
 }
 
 /// The pattern of ds_swizzle_b32, by the name of the simplest mode that it is a case of.

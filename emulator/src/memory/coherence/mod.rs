@@ -31,7 +31,7 @@ use hsa_sys::{
 };
 
 use super::Map;
-use crate::isa::Target;
+use crate::isa::{Generation, Target};
 use cache::Cache;
 pub use view::{Reach, View};
 
@@ -94,8 +94,10 @@ pub struct Caches(Mutex<Cache>);
 impl Caches {
     /// The empty caches of a device.
     pub(crate) fn new(target: Target) -> Self {
-        // gfx90a's atomic stores are stores as any other; those of gfx942 say that they are.
-        Self(Mutex::new(Cache::new(target == Target::Gfx90a)))
+        // Atomic stores of gfx90a, RDNA 2 and 3 are stores as any other; those of gfx942 and RDNA 4 say that they are.
+        let are_plain =
+            target == Target::Gfx90a || matches!(target.generation(), Generation::Gfx10 | Generation::Gfx11);
+        Self(Mutex::new(Cache::new(are_plain)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Cache> {

@@ -177,11 +177,12 @@ pub fn buffer_wbinvl1(w: &mut Wave, _: &Inst) -> Flow {
     Flow::Next
 }
 
-/// Invalidates the cache of the shader array (RDNA 2 and 3), which all that comes from beyond the compute unit goes through.
+/// Invalidates the cache of the shader array (RDNA 2 and 3), which all that comes from beyond the compute unit goes through:
+/// memory of the host and of other devices too, which bypasses the device's cache.
 pub fn buffer_gl1_inv(w: &mut Wave, _: &Inst) -> Flow {
     order();
     if let Some(view) = &w.view {
-        view.acquire_shared(Scope::Agent);
+        view.acquire_shared(Scope::System);
     }
     Flow::Next
 }

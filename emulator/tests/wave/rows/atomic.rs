@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::{
     super::rmw::{self, Case},
-    bench::{BUFFER_GLC, Bench, GLC, OFF, OFFEN, SMEM_IMM, ZERO, row},
+    bench::{BUFFER_GLC, Bench, GLC, OFF, OFFEN, SMEM_IMM, ZERO, raw, row},
     is_gfx90a, on_each_target,
 };
 
@@ -162,7 +162,7 @@ pub fn every_memory_atomic(target: Target) {
             let mut b = Bench::new(target);
             let base = b.memory.address();
             b.set_pair(BASE, base);
-            (b.wave.sgpr[BASE + 2], b.wave.sgpr[BASE + 3]) = (0x8000, 4 << 15);
+            (b.wave.sgpr[BASE + 2], b.wave.sgpr[BASE + 3]) = (0x8000, raw(target));
             for (lane, row) in rows.iter().enumerate() {
                 set(&mut b, 256 + 8 * lane, row[0]);
                 b.v(2)[lane] = 8 * lane as u32;
@@ -375,7 +375,7 @@ fn check(target: Target, name: &str, wide: bool, mode: u32, edges: Edges) {
             b.ds(&name, [if returns { 16 } else { 0 }, second, first, 2], 0).to_vec()
         } else if name.starts_with("buffer_") {
             b.set_pair(BASE, base);
-            (b.wave.sgpr[BASE + 2], b.wave.sgpr[BASE + 3]) = (0x1000, 4 << 15);
+            (b.wave.sgpr[BASE + 2], b.wave.sgpr[BASE + 3]) = (0x1000, raw(target));
             b.mubuf(name, OFFEN | if returns { BUFFER_GLC } else { 0 }, [ZERO, BASE as u32, 8, 2], 0)
         } else {
             let saddr = if name.starts_with("flat_") { 0 } else { OFF };

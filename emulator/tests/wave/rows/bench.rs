@@ -374,6 +374,11 @@ pub const BUFFER_LDS: u32 = 1 << 16;
 /// The scalar source code of 0.
 pub const ZERO: u32 = 128;
 
+/// Word 3 of a resource of bytes: GFX9's format of dwords, which says that it is bound, or RDNA's OOB_SELECT.
+pub fn raw(target: Target) -> u32 {
+    if target.is_rdna() { 3 << 28 } else { 4 << 15 }
+}
+
 /// M0 and NULL, which is RDNA's, as GFX9 and RDNA 2 number them.
 pub const M0: u32 = 124;
 pub const NULL: u32 = 125;

@@ -8,7 +8,7 @@ use fastrand::Rng;
 use rustc_apfloat::{Float, FloatConvert, ieee};
 
 use super::{
-    bench::{BUFFER_LDS, Bench, OFFEN, ZERO},
+    bench::{BUFFER_LDS, Bench, OFFEN, ZERO, raw},
     on_each_target, on_gfx9,
 };
 
@@ -54,7 +54,7 @@ fn format_bits(target: Target, data: u32, number: u32) -> Option<u32> {
     if !target.is_rdna() {
         return is_defined(data, number).then_some(data << 15 | number << 12);
     }
-    unified(target, data, number).map(|format| format << 12 | 3 << 28)
+    unified(target, data, number).map(|format| format << 12 | raw(target))
 }
 
 /// A format's number on RDNA.

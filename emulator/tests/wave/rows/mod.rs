@@ -175,9 +175,20 @@ fn run_all() {
     }
 }
 
-/// Whether tests beside these run a row of RDNA: floats of the scalar ALU, those of the vector ALU.
+/// Whether tests beside these run a row of RDNA: floats of the scalar ALU, those of the vector ALU; the rest, those of a wave or of
+/// its workgroup. The report of coverage counts all.
 fn is_elsewhere(row: &Row) -> bool {
+    const RUN_BESIDE: [&str; 7] = [
+        "s_subvector_loop_",
+        "s_barrier_",
+        "s_get_barrier_state",
+        "s_alloc_vgpr",
+        "load_block",
+        "store_block",
+        "global_load_tr_",
+    ];
     row.name.starts_with("s_") && row.name.contains("_f")
+        || RUN_BESIDE.iter().any(|part| row.name.contains(part))
 }
 
 /// Rows of [`FAMILIES`] on a target.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use emulator::{
     isa::{Family, Generation, Target},
-    wave::{Exit, FaultKind, Mode},
+    wave::{Exit, FaultKind, Mode, Restriction},
 };
 use fastrand::Rng;
 
@@ -275,7 +275,8 @@ fn barriers(target: Target) {
     assert_eq!((b.wave.sgpr[5], b.resume(), b.wave.sgpr[5]), (0, Exit::End, 1));
     // Barrier 0 is none.
     b.end(&[b.sop1("s_barrier_signal", 0, NONE), b.sopp("s_barrier_wait", 0)]);
-    assert!(matches!(b.fault(&[b.sopp("s_barrier_wait", 0xfffe)]), FaultKind::Unimplemented { .. }));
+    let other = b.fault(&[b.sopp("s_barrier_wait", 0xfffe)]);
+    assert!(matches!(other, FaultKind::Illegal { why: Restriction::NoNamedBarriers, .. }));
     assert_eq!(b.run(&[b.sop1("s_sleep_var", 0, 5), b.sop1("s_mov_b32", 6, 129)]), Exit::Yield);
     assert_eq!((b.resume(), b.wave.sgpr[6]), (Exit::End, 1));
 }

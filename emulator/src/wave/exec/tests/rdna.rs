@@ -313,33 +313,39 @@ fn loads_beyond_a_buffer_read_zeros_and_stores_are_dropped() {
 #[test]
 fn subvectors_run_for_the_lower_half_and_then_for_the_upper_one() {
     // s_subvector_loop_begin s0, 2; v_add_nc_u32 v0, 1, v0; s_subvector_loop_end s0, -2.
-    const BEGIN: u32 = 0xbd80_0002;
-    const END: u32 = 0xbe00_fffe;
-    for (exec, passes) in [
-        (0, vec![]),
-        (0xff, vec![0xff]),
-        (0xff00_0000_0000_0000, vec![0xff00_0000_0000_0000]),
-        (0x1234_5678_9abc_def0, vec![0x9abc_def0, 0x1234_5678_0000_0000u64]),
-    ] {
+    let targets = [
+        (Target::Gfx1030, [0xbd80_0002, 0xbe00_fffe]),
+        (Target::Gfx1100, [0xbb00_0002, 0xbb80_fffe]),
+        (Target::Gfx1150, [0xbb00_0002, 0xbb80_fffe]),
+    ];
+    let masks: [(u64, &[u64]); 4] = [
+        (0, &[]),
+        (0xff, &[0xff]),
+        (0xff00_0000_0000_0000, &[0xff00_0000_0000_0000]),
+        (0x1234_5678_9abc_def0, &[0x9abc_def0, 0x1234_5678_0000_0000]),
+    ];
+    for ((target, [begin, end]), (exec, passes)) in
+        targets.into_iter().flat_map(|target| masks.into_iter().map(move |mask| (target, mask)))
+    {
         let memory = Memory::new(4, &[]);
-        let mut wave = wave(&memory, Target::Gfx1030, 64);
+        let mut wave = wave(&memory, target, 64);
         (wave.exec, wave.pc) = (exec, 0x1004);
         let mut seen = vec![];
-        match execute(&mut wave, &[BEGIN]) {
+        match execute(&mut wave, &[begin]) {
             Flow::Jump => assert_eq!((exec, wave.pc), (0, 0x100c)),
             flow => {
                 assert_eq!(flow, Flow::Next);
                 loop {
                     seen.push(wave.exec);
                     wave.pc = 0x100c;
-                    match execute(&mut wave, &[END]) {
+                    match execute(&mut wave, &[end]) {
                         Flow::Jump => assert_eq!(wave.pc, 0x1004),
                         flow => break assert_eq!(flow, Flow::Next),
                     }
                 }
             }
         }
-        assert_eq!((seen, wave.exec), (passes, exec));
+        assert_eq!((&seen[..], wave.exec), (passes, exec), "{target:?}");
     }
 }
 

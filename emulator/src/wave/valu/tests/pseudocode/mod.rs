@@ -38,12 +38,13 @@ const MANUALS: [(Target, &[&str]); 7] = [
 ];
 
 /// Instructions whose pseudocode is not to be taken at its word, by what is wrong or missing in it.
-const OTHERWISE: [(&str, &[&str]); 11] = [
+const OTHERWISE: [(&str, &[&str]); 12] = [
     (
         "approximations: no document defines the last place, denormal singles are flushed",
         &["v_exp_", "v_log_", "v_sin_", "v_cos_", "v_rcp_", "v_rsq_", "v_sqrt_"],
     ),
     ("the limit below 1", &["v_fract_"]),
+    ("registers that a wave asks for while it runs, which none may", &["s_alloc_vgpr"]),
     (
         "a sum that must not round, the sign of zero",
         &["v_cvt_rpi_i32_f32", "v_cvt_nearest_i32_f32", "_rndne_", "v_fma_dx9_zero_f32"],
