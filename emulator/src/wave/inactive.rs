@@ -2,7 +2,11 @@
 //! data or as an address; until then they may be selected away, or be in lanes that no other lane reads. What is not followed is
 //! forgotten: scratch, scalars, DPP, SDWA, matrices, and accumulators.
 
-use super::{Wave, accesses, exec::shape, valu::rdna};
+use super::{
+    Wave, accesses,
+    exec::{ds, shape},
+    valu::rdna,
+};
 use crate::{
     convergence::{Inactive, Row, rows},
     isa::{
@@ -95,10 +99,10 @@ fn result(values: &Inactive, wave: &Wave, inst: &Inst) -> Row {
 fn permute(values: &mut Inactive, wave: &Wave, inst: &Inst, pc: u64) {
     let [address, data, _] = inst.src.map(Operand::row);
     let (Some(address), Some(data)) = (address, data) else { return };
-    let (addresses, data) = (wave.row(address), values.row(data));
+    let (addresses, data, reach) = (wave.row(address), values.row(data), ds::within_reach(wave));
     let (mut read, mut passed_on) = (0, 0);
     for lane in shape::lanes(wave.exec) {
-        let from = (addresses[lane].wrapping_add(inst.imm as u32) >> 2) as usize & (wave.lanes() - 1);
+        let from = ds::named(lane, addresses[lane].wrapping_add(inst.imm as u32) >> 2, reach);
         read |= (!wave.exec >> from & 1) << lane;
         passed_on |= ((data.lanes & wave.exec) >> from & 1) << lane;
     }

@@ -30,6 +30,7 @@ const S_WAIT_DSCNT: u16 = 70;
 const S_WAIT_LOADCNT_DSCNT: u16 = 72;
 const S_WAIT_STORECNT_DSCNT: u16 = 73;
 const S_BARRIER_SIGNAL: u16 = 78;
+const S_BARRIER_SIGNAL_ISFIRST: u16 = 79;
 /// The code of the workgroup's barrier, -1.
 const WORKGROUP: Operand = Operand(193);
 
@@ -111,10 +112,12 @@ impl Wave {
                     racing.wait(most, is_release);
                 }
             }
-            Sop1 if inst.row.opcode == S_BARRIER_SIGNAL && inst.src[0] == WORKGROUP => {
-                racing.signal(self.arrivals + 1);
+            Sop1 => {
+                let signals = matches!(inst.row.opcode, S_BARRIER_SIGNAL | S_BARRIER_SIGNAL_ISFIRST);
+                if signals && inst.src[0] == WORKGROUP {
+                    racing.signal(self.arrivals + 1);
+                }
             }
-            Sop1 => {}
             Mubuf | Global if inst.row.shape.has(flag::CACHE) => look.maintain(&mut racing),
             Ds if accesses::is_gws(inst) => racing.meet_all(),
             Ds => accesses::local(self, inst, |part| look.part(&mut racing, part)),
@@ -346,6 +349,7 @@ mod tests {
             ("s_waitcnt_vmcnt", S_WAITCNT_VMCNT),
             ("s_waitcnt_lgkmcnt", S_WAITCNT_LGKMCNT),
             ("s_barrier_signal", S_BARRIER_SIGNAL),
+            ("s_barrier_signal_isfirst", S_BARRIER_SIGNAL_ISFIRST),
         ] {
             let mut rows = table::of(Target::Gfx1201).iter().flat_map(|(_, rows)| *rows);
             assert_eq!(rows.find(|row| row.name == name).map(|row| row.opcode), Some(opcode), "{name}");

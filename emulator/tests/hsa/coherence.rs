@@ -50,6 +50,18 @@ SHARE(share, FENCED(__ATOMIC_RELEASE, "workgroup"), FENCED(__ATOMIC_ACQUIRE, "wo
 SHARE(share_unreleased, COMPILER, FENCED(__ATOMIC_ACQUIRE, "workgroup"))
 SHARE(share_unacquired, FENCED(__ATOMIC_RELEASE, "workgroup"), COMPILER)
 
+// One wave of 32 lanes, a line each: more of them in all than are kept of a workgroup.
+KERNEL many(u32 *lines, u32 *wrong) {
+    if (tid >= 32) return;
+    for (u32 i = 0; i < 96; ++i) lines[16 * (32 * i + tid)] = i + 1;
+    FENCED(__ATOMIC_SEQ_CST, "workgroup");
+    for (u32 i = 96; i < 160; ++i) lines[16 * (32 * i + tid)] = i + 1;
+    FENCED(__ATOMIC_SEQ_CST, "workgroup");
+    u32 differ = 0;
+    for (u32 i = 0; i < 160; ++i) differ += lines[16 * (32 * i + tid)] != i + 1;
+    wrong[tid] = differ + 1;
+}
+
 KERNEL count(u32 *sum) {
     __hip_atomic_fetch_add(sum, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
@@ -408,6 +420,24 @@ fn waves_see_each_others_stores_as_their_fences_say() {
             let Some(words) = kernel(target, missing, 1) else { return };
             assert_eq!(words[128..130], [0, 0], "{target:?}, {missing}");
         }
+    }
+}
+
+#[test]
+fn a_wave_finds_what_it_has_stored_however_much_that_is() {
+    for target in TARGETS {
+        let Some(bench) = Bench::new(&[target]) else { return };
+        let Some(object) = code_object(SOURCE, target, Level::O1) else { return };
+        let kernel = bench.session.kernel(0, &object, "many");
+        let [wrong] = bench.words(0);
+        let pool = bench.session.pools(bench.session.gpu(0))[0];
+        let lines = bench.session.try_allocate(pool, 160 * 32 * 64).expect("small");
+        let kernarg = bench.session.array::<u64>(2);
+        kernarg.copy_from_slice(&[lines as u64, wrong as u64]);
+        let done = bench.session.signal(1);
+        bench.run(&[(0, &[dispatch(0, kernel, 1, kernarg, done)])], done);
+        let wrong: Vec<u32> = (0..32).map(|n| get(wrong.wrapping_add(n))).collect();
+        assert_eq!(wrong, [1; 32], "{target:?}");
     }
 }
 

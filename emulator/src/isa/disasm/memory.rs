@@ -172,27 +172,30 @@ pub fn buffer(text: &mut Text, inst: &Inst, target: Target) {
     text.flag(lds && !stores_lds, "lds");
 }
 
+/// By DATA_FORMAT.
+pub const DATA: [&str; 16] = [
+    "INVALID",
+    "8",
+    "16",
+    "8_8",
+    "32",
+    "16_16",
+    "10_11_11",
+    "11_11_10",
+    "10_10_10_2",
+    "2_10_10_10",
+    "8_8_8_8",
+    "32_32",
+    "16_16_16_16",
+    "32_32_32",
+    "32_32_32_32",
+    "RESERVED_15",
+];
+/// By NUM_FORMAT.
+pub const NUMBER: [&str; 8] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
+
 /// The data and number format of a typed buffer instruction; 8-bit unsigned normalised goes without saying.
 fn format(text: &mut Text, dfmt: u32, nfmt: u32) {
-    const DATA: [&str; 16] = [
-        "INVALID",
-        "8",
-        "16",
-        "8_8",
-        "32",
-        "16_16",
-        "10_11_11",
-        "11_11_10",
-        "10_10_10_2",
-        "2_10_10_10",
-        "8_8_8_8",
-        "32_32",
-        "16_16_16_16",
-        "32_32_32",
-        "32_32_32_32",
-        "RESERVED_15",
-    ];
-    const NUMBER: [&str; 8] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
     let data = format!("BUF_DATA_FORMAT_{}", DATA[dfmt as usize]);
     let number = format!("BUF_NUM_FORMAT_{}", NUMBER[nfmt as usize]);
     match (dfmt, nfmt) {

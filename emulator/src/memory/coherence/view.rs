@@ -215,8 +215,11 @@ impl View {
 
     /// Lets the workgroup see what has been released so far.
     pub(crate) fn acquire(&self, scope: Scope) {
+        self.renew(scope, &mut self.state());
+    }
+
+    fn renew(&self, scope: Scope, state: &mut State) {
         self.acquire_shared(scope);
-        let state = &mut *self.state();
         match &self.shared {
             Some(shared) => state.epoch = shared.lock().epoch,
             None => self.acquire_epoch(scope, &mut state.epoch),
@@ -224,7 +227,7 @@ impl View {
         state.forget();
     }
 
-    /// Lets those who ask what the workgroup shares see what has been released so far.
+    /// Lets loads past the caches of the units, and waves that invalidate these, see what has been released so far.
     pub(crate) fn acquire_shared(&self, scope: Scope) {
         if let Some(shared) = &self.shared {
             let shared = &mut *shared.lock();
@@ -250,7 +253,7 @@ impl View {
         state.seen.clone_from(&shared.passed);
     }
 
-    /// What leaves the unit goes through what the workgroup shares.
+    /// What leaves the unit, and is where the device has it, stays in what the workgroup shares.
     fn pass(&self, line: u64, stored: &Stored) {
         let Some(shared) = &self.shared else { return };
         let shared = &mut *shared.lock();
@@ -289,23 +292,23 @@ impl View {
 
     fn flush(&self, state: &mut State) {
         let stored = Self::take(state);
-        stored.iter().for_each(|(line, stored)| self.pass(*line, stored));
         if let Some(caches) = self.caches().filter(|_| !stored.is_empty()) {
             let mut cache = caches.lock();
             let memory = self.map.snapshot();
             stored.iter().for_each(|(line, stored)| cache.store(&memory, *line, stored));
         }
+        stored.iter().for_each(|(line, stored)| self.pass(*line, stored));
     }
 
     fn flush_line(&self, state: &mut State, line: u64) {
         let Some(held) = state.lines.get_mut(&line).filter(|held| held.dirty != 0) else { return };
         let stored = Stored { bytes: held.bytes, mask: std::mem::take(&mut held.dirty) };
         state.dirty.retain(|dirty| *dirty != line);
-        self.pass(line, &stored);
         if let Some(caches) = self.caches() {
             let mut cache = caches.lock();
             cache.store(&self.map.snapshot(), line, &stored);
         }
+        self.pass(line, &stored);
     }
 
     /// Gives everything up when there is no room for another line. What was read again later would be older than what
@@ -315,8 +318,7 @@ impl View {
             return;
         }
         self.flush(state);
-        self.acquire_epoch(Scope::Agent, &mut state.epoch);
-        state.forget();
+        self.renew(Scope::Agent, state);
     }
 }
 

@@ -354,13 +354,13 @@ pub fn ds_consume(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Lanes among which one names another: all of the wave, but on RDNA 2 and 3 those of its own half. RDNA 3's pseudocode says that
 /// lanes count modulo 32; LLVM reaches the other half by v_permlane64 there (`supportsWaveWideBPermute`).
-fn within_reach(w: &Wave) -> usize {
+pub fn within_reach(w: &Wave) -> usize {
     if matches!(w.target.generation(), Generation::Gfx10 | Generation::Gfx11) { 32 } else { w.lanes }
 }
 
 /// The lane that `lane` names by a number of which the low bits count.
 #[inline(always)]
-fn named(lane: usize, number: u32, reach: usize) -> usize {
+pub fn named(lane: usize, number: u32, reach: usize) -> usize {
     lane & !(reach - 1) & 63 | number as usize & (reach - 1) & 63
 }
 
