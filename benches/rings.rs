@@ -5,6 +5,9 @@
 //! executing. `AQLIPSE_DEVICE=rocr` measures a GPU, if its HSA runtime can put rings into its memory; by default the
 //! device is the emulated one, whose memory is the host's.
 
+#[path = "../kernels/objects.rs"]
+mod objects;
+
 use std::{
     process::ExitCode,
     time::{Duration, Instant},
@@ -14,9 +17,6 @@ use aqlipse::{
     Backend, Device, Module, Result, Rings, Stream, StreamKind, System,
     typed::{ExecGraph, Graph, Kernel},
 };
-
-const OBJECTS: [&[u8]; 2] =
-    [include_bytes!("../kernels/demo.gfx90a.co"), include_bytes!("../kernels/demo.gfx942.co")];
 
 /// Priorities that have queues of their own, and where the ring of each is.
 const PLACES: [(i32, Rings, &str); 3] = [
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 
 fn measure() -> Result<()> {
     let device = Device::get(0)?;
-    let module = Module::first_that_fits(&device, &OBJECTS)?;
+    let module = Module::first_that_fits(&device, &objects::DEMO)?;
     // SAFETY: the kernel touches no memory.
     let empty = unsafe { Kernel::trusted(module.kernel("empty")?) };
     let launch = empty.launch(&device, [1; 3], [64, 1, 1], 0, &[])?;

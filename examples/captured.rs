@@ -1,5 +1,8 @@
 //! A stream's work, captured once and launched many times.
 
+#[path = "../kernels/objects.rs"]
+mod objects;
+
 use aqlipse::{
     Device, Module, Result, Stream, StreamKind,
     typed::{DeviceBuffer, Graph, HostBuffer, Kernel},
@@ -11,10 +14,7 @@ const ELEMENTS: usize = BLOCKS * 1024;
 fn main() -> Result<()> {
     let device = Device::get(0)?;
     let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
-    let module = Module::first_that_fits(
-        &device,
-        &[include_bytes!("../kernels/demo.gfx90a.co"), include_bytes!("../kernels/demo.gfx942.co")],
-    )?;
+    let module = Module::first_that_fits(&device, &objects::DEMO)?;
     // SAFETY: kernels/demo.cpp: each work-item doubles the one element of its own index, and the grid has as many
     // work-items as the buffer has elements.
     let double = unsafe { Kernel::trusted(module.kernel("kernelA")?) };

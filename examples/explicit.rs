@@ -1,5 +1,8 @@
 //! A fork and a join, built node by node: no barrier packet, no signal but the launch's own.
 
+#[path = "../kernels/objects.rs"]
+mod objects;
+
 use aqlipse::{
     Device, Module, Result, Stream, StreamKind,
     typed::{Graph, HostBuffer, Kernel},
@@ -10,10 +13,7 @@ const ELEMENTS: usize = BLOCKS * 1024;
 
 fn main() -> Result<()> {
     let device = Device::get(0)?;
-    let module = Module::first_that_fits(
-        &device,
-        &[include_bytes!("../kernels/demo.gfx90a.co"), include_bytes!("../kernels/demo.gfx942.co")],
-    )?;
+    let module = Module::first_that_fits(&device, &objects::DEMO)?;
     // SAFETY: kernels/demo.cpp: each work-item touches the one element of its own index of each buffer, and grids
     // have as many work-items as buffers have elements.
     let kernel = |name| unsafe { Ok::<_, aqlipse::Error>(Kernel::trusted(module.kernel(name)?)) };

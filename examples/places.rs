@@ -1,5 +1,8 @@
 //! A diamond described from its root on, with native work captured into it: the shape of Kokkos::Graph.
 
+#[path = "../kernels/objects.rs"]
+mod objects;
+
 use aqlipse::{
     Device, Module, Result, Stream, StreamKind,
     typed::{DeviceBuffer, Graph, Kernel, when_all},
@@ -11,10 +14,7 @@ const ELEMENTS: usize = BLOCKS as usize * 1024;
 fn main() -> Result<()> {
     let device = Device::get(0)?;
     let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
-    let module = Module::first_that_fits(
-        &device,
-        &[include_bytes!("../kernels/demo.gfx90a.co"), include_bytes!("../kernels/demo.gfx942.co")],
-    )?;
+    let module = Module::first_that_fits(&device, &objects::DEMO)?;
     // SAFETY: kernels/demo.cpp: each work-item touches the one element of its own index of each buffer, and grids
     // have as many work-items as buffers have elements.
     let kernel = |name| unsafe { Ok::<_, aqlipse::Error>(Kernel::trusted(module.kernel(name)?)) };

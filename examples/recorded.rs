@@ -1,6 +1,9 @@
 //! Work recorded as an out-of-order queue would take it, its edges inferred from the memory it touches, and an
 //! executable that is updated between submissions: the shape of SYCL's command graphs.
 
+#[path = "../kernels/objects.rs"]
+mod objects;
+
 use aqlipse::{
     Device, Module, Result, Stream, StreamKind,
     typed::{DeviceBuffer, Graph, HostBuffer, Kernel, ReadOnly},
@@ -12,10 +15,7 @@ const ELEMENTS: usize = BLOCKS as usize * 1024;
 fn main() -> Result<()> {
     let device = Device::get(0)?;
     let queue = Stream::new(&device, StreamKind::NonBlocking, 0);
-    let module = Module::first_that_fits(
-        &device,
-        &[include_bytes!("../kernels/demo.gfx90a.co"), include_bytes!("../kernels/demo.gfx942.co")],
-    )?;
+    let module = Module::first_that_fits(&device, &objects::DEMO)?;
     // SAFETY: kernels/demo.cpp: each work-item touches the one element of its own index of each buffer, and grids
     // have as many work-items as buffers have elements.
     let kernel = |name| unsafe { Ok::<_, aqlipse::Error>(Kernel::trusted(module.kernel(name)?)) };

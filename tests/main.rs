@@ -5,6 +5,7 @@
 
 mod against;
 mod back_end;
+mod cards;
 mod check;
 mod device;
 mod errors;
@@ -18,6 +19,7 @@ mod processes;
 mod profiler;
 mod programs;
 mod registration;
+mod rocprim;
 mod rocrand;
 mod runtime;
 mod services;

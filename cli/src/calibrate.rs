@@ -18,7 +18,7 @@ use aqlipse::{
 use aqlipse_bench::{machine::Machine, timing::quartiles};
 use clap::Args;
 
-use super::{demo::OBJECTS, info::backend};
+use super::{info::backend, objects};
 
 /// What to calibrate, and where the result goes.
 #[derive(Args)]
@@ -259,7 +259,7 @@ fn source(device: &Device) -> String {
 
 /// The kernel of a probe's nodes.
 fn launch(device: &Device, probe: Probe) -> aqlipse::Result<Launch> {
-    let module = Module::first_that_fits(device, &OBJECTS)?;
+    let module = Module::first_that_fits(device, &objects::DEMO)?;
     if !probe.has_arguments() {
         // SAFETY: the kernel touches no memory.
         let kernel = unsafe { Kernel::trusted(module.kernel("empty")?) };
@@ -301,7 +301,7 @@ fn time(device: &Device, probe: Probe, length: usize) -> aqlipse::Result<f64> {
 
 /// A launch of a kernel that does nothing.
 fn empty_kernel(device: &Device) -> aqlipse::Result<Launch> {
-    let kernel = Module::first_that_fits(device, &OBJECTS)?.kernel("empty")?;
+    let kernel = Module::first_that_fits(device, &objects::DEMO)?.kernel("empty")?;
     // SAFETY: the kernel touches no memory.
     let kernel = unsafe { Kernel::trusted(kernel) };
     kernel.launch(device, [1; 3], [64, 1, 1], 0, &[])

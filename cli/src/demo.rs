@@ -9,18 +9,7 @@ use aqlipse::{
 use aqlipse_bench::timing::{Spread, measure};
 use serde_json::{Value, json};
 
-use super::info::backend;
-
-/// Device code of the demo and the benchmark.
-pub const OBJECTS: [&[u8]; 7] = [
-    include_bytes!("../../kernels/demo.gfx90a.co"),
-    include_bytes!("../../kernels/demo.gfx942.co"),
-    include_bytes!("../../kernels/demo.gfx9-4-generic.co"),
-    include_bytes!("../../kernels/demo.gfx9-generic.co"),
-    include_bytes!("../../kernels/demo.gfx10-3-generic.co"),
-    include_bytes!("../../kernels/demo.gfx11-generic.co"),
-    include_bytes!("../../kernels/demo.gfx12-generic.co"),
-];
+use super::{info::backend, objects};
 
 /// Threads of a block; the demo's kernels are made for it.
 const BLOCK: usize = 1024;
@@ -149,7 +138,7 @@ struct Reference {
 
 impl Reference {
     fn new(device: &Device, size: usize) -> Result<Self> {
-        let module = Module::first_that_fits(device, &OBJECTS)?;
+        let module = Module::first_that_fits(device, &objects::DEMO)?;
         // SAFETY: kernels/demo.cpp: each work-item touches the one element of its own index, and grids below have
         // as many work-items as the buffers have elements.
         let kernel = |name| unsafe { Ok::<_, Error>(Kernel::trusted(module.kernel(name)?)) };
@@ -251,7 +240,7 @@ impl Small {
     const KERNELS: usize = 64;
 
     fn measure(device: &Device, stream: &Stream, iterations: usize) -> Result<Self> {
-        let module = Module::first_that_fits(device, &OBJECTS)?;
+        let module = Module::first_that_fits(device, &objects::DEMO)?;
         // SAFETY: the kernel touches no memory.
         let empty = unsafe { Kernel::trusted(module.kernel("empty")?) };
         let launch = empty.launch(device, [1; 3], [64, 1, 1], 0, &[])?;

@@ -9,6 +9,8 @@ mod dumped;
 mod flags;
 mod info;
 mod installed;
+#[path = "../../kernels/objects.rs"]
+mod objects;
 mod run;
 mod sysfs;
 mod trace;

@@ -18,7 +18,7 @@ use super::{
     code,
     command::Command,
     finding::Finding,
-    host,
+    host::{self, InFlight},
     lives::{self, Lives},
     made::Site,
     state::{CHECKS, State, Stray},
@@ -43,10 +43,12 @@ fn stray_pointers(lives: &Lives, command: &Arc<Command>, dispatch: &Starting<'_>
     strays
 }
 
-/// The host has waited for something.
+/// The host has waited for something, or this thread does what commands come behind.
 pub(super) fn waited() {
     let Some(checks) = CHECKS.get().filter(|_| host::is_any_closed()) else { return };
-    checks.state.lock().closed.open(|one| clocks::host_is_behind(&one.command.moment));
+    checks.state.lock().closed.open(|InFlight { command, .. }| {
+        clocks::host_is_behind(&command.moment) || clocks::is_behind_this_thread(&command.moment)
+    });
 }
 
 /// Whether other processes may write memory of this one.
@@ -152,7 +154,9 @@ impl State {
         }
         let is_open = !met.is_empty() || host::open(host::page_of(address), HostAccess::ReadWrite);
         let Some(frames) = Site::interrupted(pc).map(|site| site.look_up().frames) else { return is_open };
-        let commands = met.iter().map(|one| Some(one.command.party(one.how)));
+        // A function of the host that a stream calls may touch what a copy touches that was submitted meanwhile, behind it.
+        let too_early = met.iter().filter(|one| !clocks::is_behind_this_thread(&one.command.moment));
+        let commands = too_early.map(|one| Some(one.command.party(one.how)));
         let of_device = met.is_empty() && checked::is_on(Tool::Memory);
         for command in commands.chain(of_device.then_some(None)) {
             let place =

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
         Arc, LazyLock, OnceLock,
@@ -96,12 +97,18 @@ impl Clocks {
 /// The host, where it is counted like a stream.
 const HOST: u64 = u64::MAX;
 
-/// Told when the host comes behind more than before.
+thread_local! {
+    /// The place of the command that is the host's and that this thread does.
+    static DOES: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+}
+
+/// Told when the host comes behind more than before, or when a thread begins with what other commands come behind.
 static LISTENER: OnceLock<fn()> = OnceLock::new();
 static ARE_KEPT: AtomicBool = AtomicBool::new(false);
 static CLOCKS: LazyLock<Mutex<Clocks>> = LazyLock::new(Mutex::default);
 
-/// Has `listener` called whenever the host has come behind more than before, with no lock of the clocks held.
+/// Has `listener` called whenever the host has come behind more than before, or a thread begins with what other commands come
+/// behind, with no lock of the clocks held.
 pub(crate) fn on_pass(listener: fn()) {
     // There is one.
     let _ = LISTENER.set(listener);
@@ -111,6 +118,22 @@ pub(crate) fn on_pass(listener: fn()) {
 pub(crate) fn host_is_behind(moment: &Moment) -> bool {
     let (stream, count) = moment.place;
     with(|clocks| clocks.host.is_behind(stream, count)).unwrap_or_default()
+}
+
+/// Has this thread do what is the host's of a command with this place, which is told of as if the host had waited.
+pub(crate) fn doing<T>(place: Option<(u64, u64)>, act: impl FnOnce() -> T) -> T {
+    let outer = DOES.replace(place);
+    if place.is_some() {
+        LISTENER.get().into_iter().for_each(|listener| listener());
+    }
+    let outcome = act();
+    DOES.set(outer);
+    outcome
+}
+
+/// Whether a command comes behind what this thread does for a stream or a launch.
+pub(crate) fn is_behind_this_thread(moment: &Moment) -> bool {
+    DOES.get().is_some_and(|(stream, count)| moment.clock.is_behind(stream, count))
 }
 
 /// Lets the host come behind more than before.

@@ -24,7 +24,7 @@ use crate::{
     check::{self, Inside, NodeDispatch},
     cooperative::Expected,
     device::{
-        Device,
+        Device, clocks,
         fence::PooledSignal,
         slabs::Block,
         timeline::{self, Work as Doing},
@@ -83,6 +83,8 @@ struct Work {
     task: Task,
     /// The launch and the node, for the timeline.
     noted: Option<(timeline::Launch, String)>,
+    /// The launch, where launches are checked.
+    place: Option<(u64, u64)>,
     /// For what publishes to the queue of cooperative kernels.
     _expected: Option<Expected>,
 }
@@ -172,7 +174,9 @@ impl Script {
                 // Before the packets are published that wait for it.
                 let expected = may_publish.then(|| device.expect_cooperative());
                 let noted = labels.as_ref().map(|labels| labels.of(state, given.unit));
-                step.work = Some(Work { task, noted, _expected: expected });
+                let announced = state.announced.as_ref().and_then(|launch| launch.moment.get());
+                let place = announced.map(|moment| moment.place);
+                step.work = Some(Work { task, noted, place, _expected: expected });
             }
         }
         drop(steps);
@@ -218,7 +222,7 @@ impl Steps for Script {
             let work = step.work.take();
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {
-                let Some(Work { task, noted, _expected }) = work else { return };
+                let Some(Work { task, noted, place, _expected }) = work else { return };
                 let (what, noted) = (task.what(), noted.as_ref());
                 let act = || match task {
                     Task::Unit { unit, arguments, reserve } => {
@@ -226,10 +230,10 @@ impl Steps for Script {
                     }
                     Task::Drive(drive) => drive.run(noted.map(|(launch, _)| *launch)),
                 };
-                match noted {
+                clocks::doing(place, || match noted {
                     Some((launch, node)) => launch.host(Some(node), what, act),
                     None => act(),
-                }
+                });
             };
             if perform(after, run, &mut outstanding) {
                 behind = step.done.and_then(|done| self.signal(done)).cloned();

@@ -350,10 +350,10 @@ impl<'a> Submission<'a> {
         let (reached, returned) = (self.signal(1)?, self.edge()?);
         self.mark(&reached);
         self.wait_signal(returned.clone());
-        let (work, before) = (make(), clocks::now(self.stream.id));
+        let (work, moment) = (make(), clocks::command(self.stream.id));
         let work = move || {
-            before.iter().for_each(clocks::learn);
-            work();
+            moment.iter().for_each(|moment| clocks::learn(&moment.clock));
+            clocks::doing(moment.map(|moment| moment.place), work);
         };
         self.push_job(Job::new(vec![reached], work, Some(returned)))
     }

@@ -1,4 +1,5 @@
 // Every device attribute of 5.2.3: its value, or that there is none.
+// CARD: units, caches, clocks and registers
 #include "observe.h"
 
 struct Attribute {

@@ -1,4 +1,5 @@
 // Name, memory, capability, bus address and identity of the device, and buffers too small for them.
+// CARD: capability and name
 #include "observe.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // What hipGetDeviceProperties says of the device, and which ordinals it refuses.
+// CARD: units, caches, clocks and registers
 #include "observe.h"
 
 int main() {

@@ -1,5 +1,6 @@
 // Two devices: counting, selecting and telling them apart.
 // DEVICES: 2
+// CARD: architecture
 #include "observe.h"
 
 #include <set>

@@ -1,4 +1,5 @@
 // hipFuncGetAttributes and hipFuncGetAttribute of kernels that differ, and what is refused.
+// CARD: version, registers and threads
 #include "image.h"
 #include "resources.h"
 

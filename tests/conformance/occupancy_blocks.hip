@@ -1,4 +1,5 @@
 // hipOccupancyMaxActiveBlocksPerMultiprocessor: kernels with different registers, LDS and bounds.
+// CARD: registers, LDS and waves of a unit
 #include "resources.h"
 
 static void one(const char* how, const NamedKernel& kernel, int block, size_t lds) {

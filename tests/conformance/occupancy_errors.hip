@@ -1,4 +1,5 @@
 // What the occupancy functions refuse, and their forms with flags and for modules.
+// CARD: registers, LDS and waves of a unit
 #include "image.h"
 #include "resources.h"
 

@@ -1,4 +1,5 @@
 // hipOccupancyMaxPotentialBlockSize of kernels whose registers leave room for other numbers of wavefronts than powers of 2.
+// CARD: registers, LDS and waves of a unit
 #include "resources.h"
 
 extern "C" __global__ void __launch_bounds__(1024) any(int* out) { out[threadIdx.x] = 1; }

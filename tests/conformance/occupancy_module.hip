@@ -1,4 +1,5 @@
 // Occupancy of a module's kernels: the same answers as for host functions, with and without flags.
+// CARD: registers, LDS and waves of a unit
 #include "image.h"
 #include "resources.h"
 

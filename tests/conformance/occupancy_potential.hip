@@ -1,4 +1,5 @@
 // hipOccupancyMaxPotentialBlockSize: block size, and blocks to a compute unit, by dynamic LDS and limit.
+// CARD: registers, LDS and waves of a unit
 #include "resources.h"
 
 static int units = 0;

@@ -1,4 +1,5 @@
 // Compute units of streams: which a plain stream may use, and streams that are given some.
+// CARD: how many bits of a mask a unit has
 #include "captured.h"
 
 static hipStream_t stream_with(uint32_t words, const uint32_t* mask, hipError_t& error) {

@@ -70,6 +70,11 @@ struct Built {
     CHECK(hipGraphAddMemsetNode(&node, graph, after.data(), after.size(), &params));
     return node;
   }
+  void call(hipHostFn_t function, void* data) {
+    hipHostNodeParams params{function, data};
+    hipGraphNode_t node;
+    CHECK(hipGraphAddHostNode(&node, graph, nullptr, 0, &params));
+  }
   hipGraphExec_t instantiate() {
     hipGraphExec_t exec;
     CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
@@ -847,6 +852,30 @@ static void launched_upload() {
   p.wait();
 }
 
+// A function that a stream calls before a copy may fill what that reads; one that another stream calls may not.
+static void put_two(void* host) { static_cast<int*>(host)[3] = 2; }
+
+static void function_before_the_upload() {
+  Pinned p, other;
+  if (defect) p.upload();
+  CHECK(hipLaunchHostFunc(defect ? other.stream : p.stream, put_two, p.host));
+  if (!defect) p.upload();
+  other.wait();
+  p.wait();
+}
+
+static void function_of_a_launch_before_the_upload() {
+  Pinned p, other;
+  Built g;
+  g.call(put_two, p.host);
+  hipGraphExec_t exec = g.instantiate();
+  if (defect) p.upload();
+  CHECK(hipGraphLaunch(exec, defect ? other.stream : p.stream));
+  if (!defect) p.upload();
+  other.wait();
+  p.wait();
+}
+
 static void event_before_the_download() {
   Pinned p;
   hipEvent_t event;
@@ -971,6 +1000,8 @@ static const Case CASES[] = {
     {"another_thread_waits", another_thread_waits},
     {"memory_given_back", memory_given_back},
     {"download_read_too_early", download_read_too_early},
+    {"function_before_the_upload", function_before_the_upload},
+    {"function_of_a_launch_before_the_upload", function_of_a_launch_before_the_upload},
     {"download_overwritten", download_overwritten},
     {"upload_overwritten", upload_overwritten},
     {"fill_of_pinned_memory", fill_of_pinned_memory},

@@ -13,9 +13,9 @@ constexpr size_t STREAMS = 512 * 256;
 class Philox {
  public:
   explicit Philox(uint64_t seed) : key_{uint32_t(seed), uint32_t(seed >> 32)} {}
-  // Number n of the stream: four come from each count.
-  uint32_t at(uint64_t n) const {
-    std::array<uint32_t, 4> c{uint32_t(n / 4), uint32_t(n / 4 >> 32), 0, 0};
+  // Number n of a stream: four come from each count.
+  uint32_t at(uint64_t n, uint64_t stream = 0) const {
+    std::array<uint32_t, 4> c{uint32_t(n / 4), uint32_t(n / 4 >> 32), uint32_t(stream), uint32_t(stream >> 32)};
     std::array<uint32_t, 2> k = key_;
     for (int round = 0; round < 10; ++round) {
       const uint64_t p0 = uint64_t{0xD2511F53} * c[0], p1 = uint64_t{0xCD9E8D57} * c[2];

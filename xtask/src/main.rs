@@ -135,6 +135,7 @@ fn run(command: Command) -> Result {
             suite::run_all(on, clients, &words(&arguments))
         }
         Command::Conformance(options) => conformance::command(&options),
+        Command::Kit(options) if !options.emulate.is_empty() => kit::emulated::compare(&options),
         Command::Kit(options) => kit::command(&options).map(drop),
         Command::Clients { names, page: false } => clients::command(&names),
         Command::Clients { page: true, .. } => clients::page::write(),

@@ -12,7 +12,7 @@ use std::{
 use crate::{Error, Result, file_error, output, root, run, start_error, target_dir};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 32] = [
+pub const WANTED: [(&str, &str); 33] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -34,7 +34,8 @@ pub const WANTED: [(&str, &str); 32] = [
     ("libhsakmt-dev", "the public headers of AMD's thunk, which ours is compared with"),
     ("libmpich-dev", "headers of MPICH"),
     ("libopenmpi-dev", "headers of OpenMPI"),
-    ("librocrand1", "AMD's kernels for gfx90a, to run and to decode"),
+    ("librocprim-dev", "rocPRIM's algorithms, compiled for cards of each generation"),
+    ("librocrand1", "AMD's kernels for gfx90a and gfx1030, to run and to decode"),
     ("librocrand-dev", "rocRAND's public headers"),
     ("man-db", "reads the manual pages"),
     ("mpich", "starts programs of several processes"),

@@ -14,7 +14,7 @@ use aqlipse_bench::{
 use hsa::packet::Packet;
 
 use super::floor::Ring;
-use crate::demo::OBJECTS;
+use crate::objects;
 
 /// Lower quartile, median and upper quartile in nanoseconds.
 pub type Quartiles = [f64; 3];
@@ -73,7 +73,7 @@ impl Bench {
     /// # Errors
     /// What loading can fail with.
     pub fn new(device: &Device) -> Result<Self> {
-        let module = Module::first_that_fits(device, &OBJECTS)?;
+        let module = Module::first_that_fits(device, &objects::DEMO)?;
         // SAFETY: the kernel touches no memory.
         let empty = unsafe { Kernel::trusted(module.kernel("empty")?) };
         // SAFETY: kernels/demo.cpp: it touches the ticket and the one stamp that its index names; `verify`
@@ -206,7 +206,7 @@ impl Bench {
 /// What loading and compiling can fail with.
 pub fn image(shape: Shape, nodes: usize) -> Result<LaunchImage> {
     let device = Device::get(0)?;
-    let module = Module::first_that_fits(&device, &OBJECTS)?;
+    let module = Module::first_that_fits(&device, &objects::DEMO)?;
     // SAFETY: the kernel touches no memory.
     let empty = unsafe { Kernel::trusted(module.kernel("empty")?) };
     let launch = empty.launch(&device, [1; 3], [64, 1, 1], 0, &[])?;

@@ -12,7 +12,7 @@ use aqlipse_graph::Csr;
 use clap::Args;
 
 use super::report::parse;
-use crate::demo::OBJECTS;
+use crate::objects;
 
 /// Which graph to look at.
 #[derive(Args)]
@@ -36,7 +36,8 @@ fn image(request: &Request) -> Result<LaunchImage, Box<dyn Error>> {
     let preds = dependencies(&request.graph)?;
     let device = Device::get(0)?;
     // SAFETY: the kernel touches no memory.
-    let kernel = unsafe { Kernel::trusted(Module::first_that_fits(&device, &OBJECTS)?.kernel("empty")?) };
+    let kernel =
+        unsafe { Kernel::trusted(Module::first_that_fits(&device, &objects::DEMO)?.kernel("empty")?) };
     let launch = kernel.launch(&device, [1; 3], [64, 1, 1], 0, &[])?;
     let mut graph = Graph::new(&device);
     let mut nodes: Vec<Option<Node>> = vec![None; preds.len()];

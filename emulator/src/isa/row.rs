@@ -105,6 +105,17 @@ impl Target {
     /// Those of GFX9.
     pub const GFX9: [Self; 3] = [Self::Gfx90a, Self::Gfx942, Self::Gfx950];
 
+    /// One with each instruction set.
+    pub const SETS: [Self; 7] = [
+        Self::Gfx90a,
+        Self::Gfx942,
+        Self::Gfx950,
+        Self::Gfx1030,
+        Self::Gfx1100,
+        Self::Gfx1150,
+        Self::Gfx1200,
+    ];
+
     /// Its name for compilers.
     pub const fn name(self) -> &'static str {
         match self {

@@ -43,7 +43,9 @@ fn installed(library: &str, package: &str) -> bool {
 fn committed() -> Vec<(PathBuf, Target)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
-    for folder in ["kernels", "kernels/triton/gfx90a", "kernels/triton/gfx942", "loader/tests/samples"] {
+    let triton =
+        ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"].map(|card| format!("kernels/triton/{card}"));
+    for folder in ["kernels", "loader/tests/samples"].into_iter().chain(triton.iter().map(String::as_str)) {
         for entry in root.join(folder).read_dir().expect("the folder is part of the repository") {
             let path = entry.expect("a folder entry").path();
             if path.extension().is_none_or(|extension| extension != "co") {
@@ -52,17 +54,20 @@ fn committed() -> Vec<(PathBuf, Target)> {
             let object = fs::read(&path).expect("the file is part of the repository");
             let identity = CodeObject::parse(&object[..]).expect("it is a code object").identity();
             match identity.target.processor.name() {
-                "gfx90a" => found.push((path, Target::Gfx90a)),
-                "gfx942" | "gfx9-4-generic" => found.push((path, Target::Gfx942)),
-                _ => {}
+                "gfx9-generic" => {}
+                "gfx9-4-generic" => found.push((path, Target::Gfx942)),
+                "gfx10-3-generic" => found.push((path, Target::Gfx1030)),
+                "gfx11-generic" => found.push((path, Target::Gfx1100)),
+                "gfx12-generic" => found.push((path, Target::Gfx1200)),
+                name => found.extend(Target::from_name(name).map(|target| (path, target))),
             }
         }
     }
     found
 }
 
-/// The bundle's code objects for gfx90a: one for each setting of XNACK.
-fn rocrand() -> Vec<Vec<u8>> {
+/// The bundle's code objects for a card: for gfx90a one for each setting of XNACK.
+fn rocrand(card: &str) -> Vec<Vec<u8>> {
     let library = fs::read(ROCRAND).expect("it was found before");
     let magic = b"__CLANG_OFFLOAD_BUNDLE__";
     let start = library.windows(magic.len()).position(|window| window == magic).expect("device code");
@@ -70,7 +75,7 @@ fn rocrand() -> Vec<Vec<u8>> {
     let objects = bundle
         .entries()
         .iter()
-        .filter(|entry| entry.identity.is_some_and(|identity| identity.target.processor.name() == "gfx90a"));
+        .filter(|entry| entry.identity.is_some_and(|identity| identity.target.processor.name() == card));
     objects.map(|entry| entry.bytes.to_vec()).collect()
 }
 

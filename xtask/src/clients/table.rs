@@ -157,12 +157,16 @@ pub const CLIENTS: [Client; 12] = [
 ];
 
 /// Clients whose tests were there before: name, packages, file, tests, and what is left.
-pub const TESTED: [(&str, &str, &str, [&str; 2], &str); 1] = [(
+pub const TESTED: [(&str, &str, &str, [&str; 3], &str); 1] = [(
     "rocRAND",
     "`librocrand1`, `librocrand-dev` of Debian",
     "tests/rocrand.rs",
-    ["integers_are_those_of_the_papers", "distributions_are_made_of_the_integers"],
-    "gfx942, for which Debian's has no kernels",
+    [
+        "integers_are_those_of_the_papers",
+        "distributions_are_made_of_the_integers",
+        "kernels_draw_numbers_on_every_family",
+    ],
+    "its library on cards but gfx90a and gfx1030, for which Debian's has no kernels",
 )];
 
 /// Where stand-ins are in a client's folder: in its virtual environment, with which they are made anew.

@@ -125,6 +125,7 @@ mod tests {
                 language: Language::Cpp,
                 topic: "Topic.".into(),
                 devices: 1,
+                shows_card: false,
                 markers: Vec::new(),
             },
             amd: None,

@@ -294,11 +294,11 @@ fn run_one(
     let mut runs = Vec::new();
     for configuration in options.chosen() {
         let run = || run::run(&binary, program.devices, configuration, libraries, None);
-        let outcome = if configuration == Configuration::Amd && program.starts_threads()? {
-            usual(run)?
-        } else {
-            run()?
-        };
+        let mut outcome = run()?;
+        let is_amd = configuration == Configuration::Amd;
+        if is_amd && (program.starts_threads()? || !runs.iter().all(|(_, ours)| are_alike(ours, &outcome))) {
+            outcome = usual(outcome, run)?;
+        }
         runs.push((configuration, outcome));
     }
     let mut strict = Vec::new();
@@ -323,39 +323,51 @@ fn run_one(
     Ok(verdict)
 }
 
-/// What two runs of up to three have in common, or the last: with AMD's library a thread that launches beside others
-/// has a wrong result now and then, on a machine that is busy with other things.
-fn usual(mut run: impl FnMut() -> Result<Run>) -> Result<Run> {
-    let (first, second) = (run()?, run()?);
-    let alike = |one: &Run, other: &Run| (one.end, &one.stdout) == (other.end, &other.stdout);
-    if alike(&first, &second) {
+fn are_alike(one: &Run, other: &Run) -> bool {
+    (one.end, &one.stdout) == (other.end, &other.stdout)
+}
+
+/// What two runs of up to three have in common, or the last: with AMD's library a thread that launches beside others, and what
+/// several devices do, have a wrong result now and then, on a machine that is busy with other things.
+fn usual(first: Run, mut run: impl FnMut() -> Result<Run>) -> Result<Run> {
+    let second = run()?;
+    if are_alike(&first, &second) {
         return Ok(first);
     }
     let third = run()?;
-    Ok(if alike(&first, &third) { first } else { third })
+    Ok(if are_alike(&first, &third) { first } else { third })
 }
 
 /// What runs with strict caches, the first with seed 1, did otherwise than one without.
 fn differences_with_strict_caches(ours: &Run, strict: &[Run]) -> Vec<String> {
-    let mut failures = Vec::new();
-    for (seed, run) in (1..).zip(strict).filter(|(_, run)| (run.end, &run.stdout) != (ours.end, &ours.stdout))
-    {
-        let mut text = format!("  with strict caches and seed {seed} it {}", run.end);
-        let (mut found, mut expected) = (run.stdout.lines(), ours.stdout.lines());
-        loop {
-            match (found.next(), expected.next()) {
-                (None, None) => break,
-                (found, expected) if found == expected => {}
-                (found, expected) => {
-                    let shown = |line: Option<&str>| line.unwrap_or("nothing").to_owned();
-                    text += &format!("\n    expected  {}\n    found     {}", shown(expected), shown(found));
-                    break;
-                }
+    let seeds = (1..).zip(strict);
+    seeds
+        .filter_map(|(seed, run)| {
+            difference(&format!("with strict caches and seed {seed}"), run, ours, |line| line)
+        })
+        .collect()
+}
+
+/// What a run did otherwise than the one that it is to be like, with the first line of which another part is `compared`.
+pub(crate) fn difference(
+    how: &str,
+    run: &Run,
+    like: &Run,
+    compared: impl Fn(&str) -> &str,
+) -> Option<String> {
+    let (mut found, mut expected) = (run.stdout.lines(), like.stdout.lines());
+    let lines = loop {
+        match (found.next(), expected.next()) {
+            (None, None) if run.end == like.end => return None,
+            (None, None) => break String::new(),
+            (found, expected) if found.map(&compared) == expected.map(&compared) => {}
+            (found, expected) => {
+                let shown = |line: Option<&str>| line.unwrap_or("nothing").to_owned();
+                break format!("\n    expected  {}\n    found     {}", shown(expected), shown(found));
             }
         }
-        failures.push(text);
-    }
-    failures
+    };
+    Some(format!("  {how} it {}{lines}", run.end))
 }
 
 /// What the runs of a program amount to, beside what the newer release printed and what is `expected` where we differ.

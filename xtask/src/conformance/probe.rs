@@ -127,8 +127,7 @@ mod tests {
         stdout: &str,
         stderr: &str,
     ) -> std::result::Result<(), String> {
-        let libraries =
-            Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None, hardware: None };
+        let libraries = Libraries::of(Path::new("/dist"));
         let run = Run { end, stdout: stdout.into(), stderr: stderr.into() };
         judge(&run, configuration, &libraries)
     }

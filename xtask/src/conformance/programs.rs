@@ -14,6 +14,9 @@ const DEVICES: &str = "// DEVICES: ";
 /// Most devices that a program can ask for: what a machine with AMD GPUs has.
 const MOST_DEVICES: u32 = 8;
 
+/// Starts the comment that says what a program prints of the card that it runs on.
+const CARD: &str = "// CARD: ";
+
 /// What a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
@@ -36,6 +39,8 @@ pub struct Program {
     pub topic: String,
     /// How many devices it runs with.
     pub devices: u32,
+    /// Whether it prints what depends on the card.
+    pub shows_card: bool,
     /// The differences that it announces.
     pub markers: Vec<Marker>,
 }
@@ -79,8 +84,9 @@ impl Program {
                 return refuse(line, &format!("expected `{DEVICES}<2 to {MOST_DEVICES}>`, and once"));
             }
         };
+        let shows_card = source.lines().any(|line| line.starts_with(CARD));
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, topic: topic.to_owned(), devices, path, language, markers })
+        Ok(Self { name, topic: topic.to_owned(), devices, path, language, shows_card, markers })
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Libraries {
     pub calls: Option<PathBuf>,
     /// Traits of the emulated devices.
     pub hardware: Option<String>,
+    /// The emulated devices' architecture.
+    pub card: String,
 }
 
 impl Libraries {
@@ -48,6 +50,7 @@ impl Libraries {
             thunk: absolute(thunk.map_or_else(|| dist.join("thunk"), PathBuf::from)),
             calls: None,
             hardware: None,
+            card: ARCHITECTURE.into(),
         }
     }
 
@@ -153,7 +156,7 @@ fn environment(
     let kept = ["PATH", "HOME", "TMPDIR", "AQLIPSE_LOG", "AMD_LOG_LEVEL"].into_iter().chain(EMULATOR);
     let kept: Vec<_> = kept.filter_map(|name| Some((name, env::var_os(name)?))).collect();
     // The thunk shows them to AMD's ROCr as the emulator shows them to us.
-    let emulate = format!("{devices}x{ARCHITECTURE}");
+    let emulate = format!("{devices}x{}", libraries.card);
     command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
     // The outputs of HIP 6.3 were recorded on a driver that moves no pages.
     command.env(HARDWARE, env::var_os(HARDWARE).unwrap_or_else(|| "no-svm".into()));
@@ -183,8 +186,7 @@ mod tests {
 
     #[test]
     fn amds_library_is_the_one_that_no_folder_of_ours_hides() {
-        let libraries =
-            Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None, hardware: None };
+        let libraries = Libraries::of(Path::new("/dist"));
         let path = |configuration| libraries.search_path(configuration);
         assert_eq!(path(Configuration::Ours), [Path::new("/dist/lib")]);
         assert_eq!(path(Configuration::Rocr), [Path::new("/dist/lib"), Path::new("/dist/thunk")]);

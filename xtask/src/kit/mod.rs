@@ -1,7 +1,13 @@
 //! `cargo xtask kit`: an archive with the conformance programs, the benchmark and a script, for somebody who has a card and
 //! a ROCm of any release. The script writes one file, which `cargo xtask conformance --golden` reads.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`build`] | compiles a program for cards of all kinds |
+//! | [`emulated`] | compares what programs print on emulated cards |
 
 pub mod build;
+pub mod emulated;
 
 use std::{
     fs,
@@ -34,7 +40,10 @@ pub struct Options {
     /// The folder in which the kit and its archive are made [default: `kit` in the target folder]
     #[arg(long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
-    /// How many programs are compiled at a time
+    /// Instead of packing the programs, run them on these emulated cards: they print what they print on gfx90a
+    #[arg(long, value_name = "CARD", value_delimiter = ',')]
+    pub emulate: Vec<String>,
+    /// How many programs are compiled, or run, at a time
     #[arg(long, value_name = "N", default_value_t = conformance::processors())]
     pub jobs: NonZero<usize>,
 }

@@ -29,18 +29,51 @@ fn origin<'r>(recording: &'r Recording, key: &str) -> &'r str {
     &recording.origin.iter().find(|(name, _)| name == key).unwrap_or_else(|| panic!("{key}: {recording:?}")).1
 }
 
+/// Nodes, captures, launches and updates; and one that shows the card.
+const SELECTION: [&str; 8] = [
+    "exec_diamond",
+    "capture_fork_join",
+    "device_properties",
+    "graph_memset_params",
+    "launch_geometry",
+    "occupancy_blocks",
+    "symbol_copies",
+    "update_kernel",
+];
+
 #[test]
-fn the_kit_runs_on_amds_library_and_on_ours_and_its_files_compare() {
+fn programs_of_the_kit_print_on_rdna_what_they_print_on_gfx90a() {
+    if !packages_are_there() {
+        return;
+    }
+    kit::emulated::compare(&kit::Options {
+        filters: SELECTION.map(String::from).into(),
+        output: None,
+        emulate: ["gfx1100", "gfx1201"].map(String::from).into(),
+        jobs: NonZero::<usize>::MIN,
+    })
+    .unwrap();
+}
+
+fn packages_are_there() -> bool {
     let missing = packages::missing();
     if !missing.is_empty() {
         assert!(!packages::required(), "{missing:?}");
         eprintln!("skipped: missing Debian packages: {}", missing.join(" "));
+    }
+    missing.is_empty()
+}
+
+#[test]
+fn the_kit_runs_on_amds_library_and_on_ours_and_its_files_compare() {
+    if !packages_are_there() {
         return;
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kit");
     let kit = kit::command(&kit::Options {
         filters: FILTERS.map(String::from).into(),
         output: Some(folder.clone()),
+        emulate: Vec::new(),
         jobs: NonZero::<usize>::MIN,
     })
     .unwrap();

@@ -14,10 +14,15 @@ use super::{
     protocol::Loaded,
 };
 
-/// Code objects by target. Of version 4 and with a symbol table: every release of the library takes such.
-const OBJECTS: [(&str, &[u8]); 2] = [
+/// Code objects by target. Of version 4 and with a symbol table, where there are such: every release of the library takes them.
+/// Generic targets begin with version 6.
+const OBJECTS: [(&str, &[u8]); 6] = [
     ("gfx90a", include_bytes!("../../../../kernels/demo-v4.gfx90a.co")),
     ("gfx942", include_bytes!("../../../../kernels/demo-v4.gfx942.co")),
+    ("gfx9-4-generic", include_bytes!("../../../../kernels/demo.gfx9-4-generic.co")),
+    ("gfx10-3-generic", include_bytes!("../../../../kernels/demo.gfx10-3-generic.co")),
+    ("gfx11-generic", include_bytes!("../../../../kernels/demo.gfx11-generic.co")),
+    ("gfx12-generic", include_bytes!("../../../../kernels/demo.gfx12-generic.co")),
 ];
 
 /// The kernel that says when it ran.

@@ -132,8 +132,10 @@ KERNEL packed(float2 *f, half2 *h, short2 *s, int *i, float x)
     s[0] = u + v;
     s[1] = u * v.yx - (short2){3, 4};
     s[2] = u << (short2){1, 2};
+#ifdef __GFX9__
     i[0] = __builtin_amdgcn_sdot2(u, v, i[1], 0);
     i[2] = __builtin_amdgcn_sdot4(i[3], i[4], i[5], 0);
+#endif
     i[6] = __builtin_amdgcn_udot8(i[7], i[8], i[9], 1);
     i[10] = __builtin_amdgcn_perm(i[11], i[12], i[13]);
     i[14] = __builtin_amdgcn_sad_u8(i[15], i[16], i[17]);

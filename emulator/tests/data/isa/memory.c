@@ -10,10 +10,13 @@ typedef unsigned char u8;
 typedef unsigned long long u64;
 typedef float float4 __attribute__((ext_vector_type(4)));
 typedef float float3 __attribute__((ext_vector_type(3)));
+typedef float float8 __attribute__((ext_vector_type(8)));
 typedef float float16 __attribute__((ext_vector_type(16)));
 typedef float float32 __attribute__((ext_vector_type(32)));
 typedef double double4 __attribute__((ext_vector_type(4)));
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
+typedef _Float16 half8 __attribute__((ext_vector_type(8)));
+typedef _Float16 half16 __attribute__((ext_vector_type(16)));
 typedef short short4 __attribute__((ext_vector_type(4)));
 
 KERNEL widths(u8 *b, unsigned short *s, short *t, u32 *w, u64 *d, float3 *e, float4 *f, signed char *c)
@@ -92,13 +95,19 @@ KERNEL lanes(u32 *out, u64 *mask, int n)
     u32 x = out[ID];
     out[0] = __builtin_amdgcn_update_dpp(x, x, 0xb1, 0xf, 0xf, 1);
     out[1] = __builtin_amdgcn_update_dpp(0, x, 0x111, 0xe, 0xc, 0) + x;
+#ifdef __GFX9__
     out[2] = __builtin_amdgcn_mov_dpp(x, 0x142, 0xa, 0xf, 0);
+    mask[0] = __builtin_amdgcn_ballot_w64(x > 5);
+    mask[1] = __builtin_amdgcn_s_memtime() + __builtin_amdgcn_s_memrealtime();
+#else
+    out[2] = __builtin_amdgcn_mov_dpp8(x, 0x53977) + __builtin_amdgcn_permlanex16(x, n, 1, 2, 0, 1);
+    mask[0] = __builtin_amdgcn_ballot_w32(x > 5);
+    mask[1] = __builtin_readcyclecounter();
+#endif
     out[3] = __builtin_amdgcn_ds_swizzle(x, 0x401f) + __builtin_amdgcn_ds_swizzle(x, 0x80e4);
     out[4] = __builtin_amdgcn_ds_bpermute(n, x) + __builtin_amdgcn_ds_permute(n, x);
     out[5] = __builtin_amdgcn_readlane(x, n) + __builtin_amdgcn_readfirstlane(x);
     out[6] = __builtin_amdgcn_mbcnt_hi(-1, __builtin_amdgcn_mbcnt_lo(-1, n));
-    mask[0] = __builtin_amdgcn_ballot_w64(x > 5);
-    mask[1] = __builtin_amdgcn_s_memtime() + __builtin_amdgcn_s_memrealtime();
     mask[2] = __builtin_amdgcn_read_exec();
     __builtin_amdgcn_s_sleep(3);
     __builtin_amdgcn_s_sendmsg(1, n);
@@ -108,6 +117,7 @@ KERNEL lanes(u32 *out, u64 *mask, int n)
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
 }
 
+#ifdef __GFX9__
 KERNEL matrices(float32 *a, float16 *b, float4 *c, double4 *d, half4 *h, short4 *s, double *e)
 {
     float x = c[ID].x, y = c[ID].y;
@@ -119,3 +129,14 @@ KERNEL matrices(float32 *a, float16 *b, float4 *c, double4 *d, half4 *h, short4 
     d[ID] = __builtin_amdgcn_mfma_f64_16x16x4f64(e[ID], e[ID + 1], d[ID], 0, 0, 0);
     e[0] = __builtin_amdgcn_mfma_f64_4x4x4f64(e[ID], e[ID + 1], e[2], 0, 0, 1);
 }
+#elif defined(__GFX11__)
+KERNEL matrices(half16 *a, float8 *c)
+{
+    c[ID] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a[ID], a[ID + 1], c[ID]);
+}
+#elif defined(__GFX12__)
+KERNEL matrices(half8 *a, float8 *c)
+{
+    c[ID] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a[ID], a[ID + 1], c[ID]);
+}
+#endif

@@ -119,20 +119,9 @@ const FAMILIES: [Family; 13] = [
     Family::LdsDirect,
 ];
 
-/// The targets of GFX9, and one of each generation of RDNA.
-const TARGETS: [Target; 7] = [
-    Target::Gfx90a,
-    Target::Gfx942,
-    Target::Gfx950,
-    Target::Gfx1030,
-    Target::Gfx1100,
-    Target::Gfx1150,
-    Target::Gfx1200,
-];
-
-/// Of [`TARGETS`] those of RDNA.
+/// Of [`Target::SETS`] those of RDNA.
 fn rdna() -> impl Iterator<Item = Target> {
-    TARGETS.into_iter().filter(|target| target.is_rdna())
+    Target::SETS.into_iter().filter(|target| target.is_rdna())
 }
 
 /// The tests of one instruction at a time that these modules have; those of the modules `scalar` and `rmw`
@@ -148,7 +137,7 @@ fn run_all() {
         smem::every_load_and_store(target);
         smem::cache_maintenance(target);
     }
-    for target in TARGETS {
+    for target in Target::SETS {
         atomic::every_memory_atomic(target);
         atomic::every_vector_atomic(target);
         atomic::every_float_atomic(target);
@@ -203,7 +192,7 @@ fn every_scalar_and_memory_row_has_a_test_on_each_target() {
     let executed = bench::executed();
     let named: BTreeSet<String> = scalar::rows().chain(rmw::rows()).collect();
     let mut missing = vec![];
-    for target in TARGETS {
+    for target in Target::SETS {
         for row in rows(target).filter(|row| emulator::wave::semantics(row).is_some()) {
             let by_name = if target.is_rdna() { is_elsewhere(row) } else { named.contains(row.name) };
             if !executed.contains(&(target as u8, row.family, row.name)) && !by_name {
@@ -226,7 +215,7 @@ macro_rules! on_each_target {
     ($($test:ident: $function:ident;)*) => {$(
         #[test]
         fn $test() {
-            super::TARGETS.into_iter().for_each($function);
+            Target::SETS.into_iter().for_each($function);
         }
     )*};
 }

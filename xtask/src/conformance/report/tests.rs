@@ -13,6 +13,7 @@ fn program(name: &str, source: &str) -> Program {
         language: Language::Cpp,
         topic: format!("What {name} shows | <all>."),
         devices: 1,
+        shows_card: false,
         markers: marker::parse(source).unwrap(),
     }
 }

@@ -170,10 +170,9 @@ pub fn vop3(f: &Fetch) -> Decoded {
     let op_sel = f.lo(14, 11) as u8;
     let has_sdst = shape.sdst != Ty::No && family != Family::Vopc;
     if family == Family::Vopc {
-        match shape.sdst {
-            Ty::Mask => inst.sdst = operand(f.rdna_sdst(f.lo(7, 0), Ty::Mask), row)?,
-            // EXEC is named.
-            _ => require(f.lo(7, 0) == u32::from(Operand::EXEC_LO.0), row)?,
+        // What writes EXEC ignores the field: LLVM puts EXEC there; up to release 15, for RDNA 2, it was 0.
+        if shape.sdst == Ty::Mask {
+            inst.sdst = operand(f.rdna_sdst(f.lo(7, 0), Ty::Mask), row)?;
         }
     } else {
         destination(f, &mut inst, f.lo(7, 0), false)?;

@@ -361,21 +361,10 @@ fn expected(setup: &Setup, form: &Form, row: &Row, model: &Model, lane: usize) -
     (wants, bit)
 }
 
-/// One target of each generation, and all that differ within GFX9.
-const TARGETS: [Target; 7] = [
-    Target::Gfx90a,
-    Target::Gfx942,
-    Target::Gfx950,
-    Target::Gfx1030,
-    Target::Gfx1100,
-    Target::Gfx1150,
-    Target::Gfx1200,
-];
-
 /// Runs the row `rounds` times.
 pub(super) fn check(row: &Row, model: &Model, rounds: u32) -> Result<(), String> {
     let mut random = Rng::with_seed(row.name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
-    let targets: Vec<Target> = TARGETS.into_iter().filter(|target| row.targets.has(*target)).collect();
+    let targets: Vec<Target> = Target::SETS.into_iter().filter(|target| row.targets.has(*target)).collect();
     for round in 0..rounds {
         let target = targets[round as usize % targets.len()];
         let form = Form::random(row, model, target, &mut random);

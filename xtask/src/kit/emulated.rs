@@ -1,0 +1,64 @@
+//! The programs, which have code for all cards, print the same on each: what they print on gfx90a, where AMD's library agrees.
+
+use std::path::Path;
+
+use super::{Options, build};
+use crate::{
+    Error, Result,
+    conformance::{
+        Configuration, difference, dist, in_parallel,
+        programs::{self, Program},
+        run::{Libraries, Run, run},
+    },
+    device_libs,
+    link::Profile,
+    packages,
+};
+
+/// Runs programs on gfx90a and on the cards of the options, on our library.
+///
+/// # Errors
+/// [`Error::Differs`] if a program prints something else on another card, or does not end as it does on gfx90a; those of
+/// [`build::compile`].
+pub fn compare(options: &Options) -> Result {
+    packages::install()?;
+    let programs = programs::select(programs::find(&programs::directory())?, &options.filters)?;
+    let device_libs = device_libs::directory()?;
+    let libraries = Libraries::of(&dist(Profile::Release)?);
+    let passed = in_parallel(&programs, options.jobs, |program| {
+        let binary = build::compile(&program.path, program.language, &device_libs)?;
+        let failures = differences(program, &binary, &libraries, &options.emulate)?;
+        println!("{} {}", if failures.is_empty() { "agrees " } else { "DIFFERS" }, program.name);
+        failures.iter().for_each(|failure| println!("{failure}"));
+        Ok(failures.is_empty())
+    })?;
+    let failed = passed.iter().filter(|passed| !**passed).count();
+    if failed > 0 {
+        return Err(Error::Differs { failed, programs: programs.len() });
+    }
+    println!("{} programs agree on {}", programs.len(), options.emulate.join(", "));
+    Ok(())
+}
+
+fn differences(
+    program: &Program,
+    binary: &Path,
+    libraries: &Libraries,
+    cards: &[String],
+) -> Result<Vec<String>> {
+    let on = |libraries: &Libraries| run(binary, program.devices, Configuration::Ours, libraries, None);
+    let like: Run = on(libraries)?;
+    let mut failures = Vec::new();
+    for card in cards {
+        let found = on(&Libraries { card: card.clone(), ..libraries.clone() })?;
+        let how = format!("on {card}");
+        // Of what shows the card the labels are the same.
+        let failure = if program.shows_card {
+            difference(&how, &found, &like, |line| line.split(':').next().unwrap_or(line))
+        } else {
+            difference(&how, &found, &like, |line| line)
+        };
+        failures.extend(failure.map(|failure| format!("{failure}\n{}", found.stderr)));
+    }
+    Ok(failures)
+}
