@@ -98,8 +98,8 @@ impl Clocks {
 const HOST: u64 = u64::MAX;
 
 thread_local! {
-    /// The place of the command that is the host's and that this thread does.
-    static DOES: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+    /// The place of the function call or the launch whose host work this thread is executing.
+    static EXECUTING: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
 /// Told when the host comes behind more than before, or when a thread begins with what other commands come behind.
@@ -120,20 +120,20 @@ pub(crate) fn host_is_behind(moment: &Moment) -> bool {
     with(|clocks| clocks.host.is_behind(stream, count)).unwrap_or_default()
 }
 
-/// Has this thread do what is the host's of a command with this place, which is told of as if the host had waited.
-pub(crate) fn doing<T>(place: Option<(u64, u64)>, act: impl FnOnce() -> T) -> T {
-    let outer = DOES.replace(place);
+/// Executes the host work of the function call or the launch at `place`, after a call of the listener.
+pub(crate) fn executing<T>(place: Option<(u64, u64)>, act: impl FnOnce() -> T) -> T {
+    let outer = EXECUTING.replace(place);
     if place.is_some() {
         LISTENER.get().into_iter().for_each(|listener| listener());
     }
     let outcome = act();
-    DOES.set(outer);
+    EXECUTING.set(outer);
     outcome
 }
 
-/// Whether a command comes behind what this thread does for a stream or a launch.
+/// Whether a command comes behind the host work that this thread is executing.
 pub(crate) fn is_behind_this_thread(moment: &Moment) -> bool {
-    DOES.get().is_some_and(|(stream, count)| moment.clock.is_behind(stream, count))
+    EXECUTING.get().is_some_and(|(stream, count)| moment.clock.is_behind(stream, count))
 }
 
 /// Lets the host come behind more than before.

@@ -230,7 +230,7 @@ impl Steps for Script {
                     }
                     Task::Drive(drive) => drive.run(noted.map(|(launch, _)| *launch)),
                 };
-                clocks::doing(place, || match noted {
+                clocks::executing(place, || match noted {
                     Some((launch, node)) => launch.host(Some(node), what, act),
                     None => act(),
                 });

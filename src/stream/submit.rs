@@ -353,7 +353,7 @@ impl<'a> Submission<'a> {
         let (work, moment) = (make(), clocks::command(self.stream.id));
         let work = move || {
             moment.iter().for_each(|moment| clocks::learn(&moment.clock));
-            clocks::doing(moment.map(|moment| moment.place), work);
+            clocks::executing(moment.map(|moment| moment.place), work);
         };
         self.push_job(Job::new(vec![reached], work, Some(returned)))
     }

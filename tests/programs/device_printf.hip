@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   std::printf("host between\n");
   EXPECT("host between\n");
 
-  // One wave: nobody orders the waves of a block.
+  // One wave: the waves of a block print in any order.
   int wave;
   CHECK(hipDeviceGetAttribute(&wave, hipDeviceAttributeWarpSize, 0));
   lanes<<<1, wave>>>(1);

@@ -348,7 +348,7 @@ fn differences_with_strict_caches(ours: &Run, strict: &[Run]) -> Vec<String> {
         .collect()
 }
 
-/// What a run did otherwise than the one that it is to be like, with the first line of which another part is `compared`.
+/// What a run did otherwise than the one that it is to be like, with the first line that differs in the part that is `compared`.
 pub(crate) fn difference(
     how: &str,
     run: &Run,
