@@ -4,7 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 
-use super::{Exec, FaultKind, Restriction, Wave, semantics};
+use super::{
+    Exec, FaultKind, Restriction, Wave,
+    exec::{cached, sopp},
+    semantics,
+};
 use crate::{
     isa::{
         Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
@@ -23,11 +27,43 @@ pub(crate) const PAGE_BYTES: u64 = 4 * PAGE_DWORDS as u64;
 #[repr(align(64))]
 pub(crate) struct Op {
     pub exec: Exec,
-    /// Of a dual-issue instruction this is a half, whose size is one byte too many, so that it is told from others where
-    /// that costs them nothing.
+    /// Of a dual-issue instruction this is the half that is executed first.
     pub inst: Inst,
-    /// The other half of a dual-issue instruction.
-    pub second: Option<Box<Second>>,
+    pub layout: Layout,
+}
+
+/// How an instruction lies in its page, in one word: its dwords in bits 7..0; in 15..8 the dwords of instructions behind it
+/// that have no effect where nobody watches; of a dual-issue instruction in 31..16 the place of its other half in
+/// [`Page::seconds`], from 1 on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout(u32);
+
+impl Layout {
+    /// A dword, and then an instruction that does something.
+    pub(crate) const SHORT: Self = Self::of(4);
+    /// As [`Layout::SHORT`], of two dwords.
+    pub(crate) const LONG: Self = Self::of(8);
+
+    const fn of(bytes: u8) -> Self {
+        Self(bytes as u32 / 4)
+    }
+
+    /// Dwords of the instruction.
+    pub(crate) const fn dwords(self) -> usize {
+        (self.0 & 0xff) as usize
+    }
+
+    /// Dwords to leave out behind it.
+    pub(crate) const fn idle(self) -> usize {
+        (self.0 >> 8 & 0xff) as usize
+    }
+
+    /// Adds dwords to leave out, as many as there is room for.
+    fn add_idle(&mut self, dwords: usize) {
+        // CAST: at most 8 bits.
+        let idle = (self.idle() + dwords).min(0xff) as u32;
+        self.0 = self.0 & !0xff00 | idle << 8;
+    }
 }
 
 /// The half of a dual-issue instruction that is executed last.
@@ -38,28 +74,59 @@ pub(crate) struct Second {
     pub hidden: Option<usize>,
 }
 
-/// What is added to the size of a half.
-const DUAL: u8 = 1;
-
-impl Op {
-    /// A dual-issue instruction. Both halves read before either writes: the one goes first that writes nothing that
+impl Second {
+    /// The halves of a dual-issue instruction. Both read before either writes: the one goes first that writes nothing that
     /// the other reads.
-    fn dual(halves: [Inst; 2]) -> Option<Self> {
+    fn of(halves: [Inst; 2]) -> Option<(Op, Self)> {
         let reads = |reader: &Inst, writer: &Inst| {
             reader.src.iter().any(|op| *op == writer.dst && op.row().is_some())
         };
         let [x, y] = halves;
         let swaps = reads(&y, &x) && !reads(&x, &y);
-        let [mut inst, last] = if swaps { [y, x] } else { [x, y] };
+        let [inst, last] = if swaps { [y, x] } else { [x, y] };
         let hidden = reads(&last, &inst).then(|| inst.dst.row()).flatten();
-        let second = Second { exec: semantics(last.row)?, inst: last, hidden };
-        inst.size += DUAL;
-        Some(Self { exec: semantics(inst.row)?, inst, second: Some(Box::new(second)) })
+        let second = Self { exec: semantics(last.row)?, inst: last, hidden };
+        Some((Op::new(semantics(inst.row)?, inst), second))
     }
 }
 
-/// As many operations as a page has dwords; what stands at the second dword of an instruction is never reached.
-pub(crate) type Page = [Op; PAGE_DWORDS];
+impl Op {
+    fn new(exec: Exec, inst: Inst) -> Self {
+        Self { exec, inst, layout: Layout::of(inst.size) }
+    }
+}
+
+/// Decoded code.
+pub(crate) struct Page {
+    /// As many as the page has dwords; what stands at the second dword of an instruction is never reached.
+    ops: [Op; PAGE_DWORDS],
+    /// The second halves of dual-issue instructions, which have two dwords and more.
+    seconds: Vec<Second>,
+}
+
+impl Page {
+    /// The operation at a dword; `None` behind the page's end.
+    #[inline(always)]
+    pub(crate) fn get(&self, index: usize) -> Option<&Op> {
+        self.ops.get(index)
+    }
+
+    /// The other half of a dual-issue instruction.
+    pub(crate) fn second(&self, op: &Op) -> Option<&Second> {
+        self.seconds.get((op.layout.0 >> 16).checked_sub(1)? as usize)
+    }
+
+    /// Counts what has no effect behind each operation.
+    fn count_idle(&mut self) {
+        for index in (0..PAGE_DWORDS).rev() {
+            let next = index + self.ops[index].layout.dwords();
+            let Some(&Op { exec, layout, .. }) = self.ops.get(next) else { continue };
+            if is_idle(exec) {
+                self.ops[index].layout.add_idle(layout.dwords() + layout.idle());
+            }
+        }
+    }
+}
 
 /// One executable range of device memory.
 pub struct Code {
@@ -160,31 +227,47 @@ impl Code {
 
     #[cold]
     fn decode(&self, start: u64) -> Box<Page> {
-        let page: Vec<Op> = (0..PAGE_DWORDS as u64).map(|i| self.op(start + 4 * i)).collect();
-        // PANIC: the vector has just been made with this length.
-        page.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!())
+        let mut seconds = Vec::new();
+        let ops = std::array::from_fn(|n| self.op(start + 4 * n as u64, &mut seconds));
+        let mut page = Box::new(Page { ops, seconds });
+        page.count_idle();
+        page
     }
 
-    fn op(&self, pc: u64) -> Op {
-        let single = |exec: Exec, inst: Inst| Op { exec, inst, second: None };
+    fn op(&self, pc: u64, seconds: &mut Vec<Second>) -> Op {
         let Some(words) = self.words(pc) else {
-            return single(outside, nothing(Words::default()));
+            return Op::new(outside, nothing(Words::default()));
         };
         let Ok(inst) = decode::decode(self.target, words.as_slice()) else {
-            return single(illegal, nothing(words));
+            return Op::new(illegal, nothing(words));
         };
-        if let Some(op) = decode::halves(self.target, words.as_slice()).and_then(Op::dual) {
+        if let Some((mut op, second)) = decode::halves(self.target, words.as_slice()).and_then(Second::of) {
+            seconds.push(second);
+            // CAST: at most one a dword of the page.
+            op.layout.0 |= (seconds.len() as u32) << 16;
             return op;
         }
         let gds =
             inst.row.family == Family::Ds && inst.memory.has(Memory::GDS) && !inst.row.shape.has(flag::GDS);
         match semantics(inst.row) {
-            _ if gds => single(no_gds, inst),
-            _ if is_refused(&inst, self.target) => single(unimplemented, inst),
-            Some(exec) => single(exec, inst),
-            None => single(unimplemented, inst),
+            _ if gds => Op::new(no_gds, inst),
+            _ if is_refused(&inst, self.target) => Op::new(unimplemented, inst),
+            Some(exec) => Op::new(exec, inst),
+            None => Op::new(unimplemented, inst),
         }
     }
+}
+
+/// Whether a function does nothing for a wave on a device without caches.
+fn is_idle(exec: Exec) -> bool {
+    let idle: [Exec; 5] = [
+        sopp::no_effect,
+        cached::s_waitcnt,
+        cached::s_wait_storecnt,
+        cached::s_wait_storecnt_dscnt,
+        cached::buffer_gl0_inv,
+    ];
+    idle.into_iter().any(|other| std::ptr::fn_addr_eq(exec, other))
 }
 
 /// What instructions of RDNA can ask for and do not get: a word that tells of pages that are not there, and loads to LDS that are
@@ -303,3 +386,6 @@ pub(crate) fn find(ranges: &[Arc<Code>], pc: u64) -> Option<&Arc<Code>> {
     let i = ranges.partition_point(|r| r.start <= pc);
     ranges.get(i.checked_sub(1)?).filter(|r| r.contains(pc))
 }
+
+#[cfg(test)]
+mod tests;

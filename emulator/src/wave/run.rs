@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Exec, Fault, FaultKind, Wave,
-    code::{self, Code, Op, PAGE_BYTES, Second},
+    code::{self, Code, Layout, Op, PAGE_BYTES, Second},
     racing,
 };
 use crate::{
@@ -36,7 +36,8 @@ impl Wave {
         loop {
             let altered = self.mode.alters_vectors();
             let families = self.looked_at();
-            let exit = match (altered, families != 0) {
+            // Caches hear of each wait.
+            let exit = match (altered, families != 0 || self.view.is_some()) {
                 (false, false) => self.run_as::<false, false>(code, left, families),
                 (true, false) => self.run_as::<true, false>(code, left, families),
                 (false, true) => self.run_as::<false, true>(code, left, families),
@@ -58,7 +59,7 @@ impl Wave {
         self.racing.as_ref().map_or(0, |racing| racing::families(racing.watch, generation))
     }
 
-    /// `LOOKED_AT`: there are `families` that are looked at.
+    /// `LOOKED_AT`: there are `families` that are looked at; no instruction is left out.
     fn run_as<const ALTERED: bool, const LOOKED_AT: bool>(
         &mut self,
         code: &[Arc<Code>],
@@ -88,17 +89,22 @@ impl Wave {
                 let flow = loop {
                     let Some(op) = page.get(index) else { break None };
                     index += 1;
-                    if op.inst.size != 4 {
+                    let mut idle = 0;
+                    if op.layout != Layout::SHORT {
                         // Branches, which the host predicts; were this arithmetic, each instruction would wait for
                         // the one before to be loaded.
                         std::hint::cold_path();
                         index += 1;
-                        if op.inst.size > 8 {
+                        if op.layout != Layout::LONG {
                             std::hint::cold_path();
-                            index += usize::from(op.inst.size) / 4 - 2;
-                            if let Some(second) = &op.second {
+                            index = index + op.layout.dwords() - 2;
+                            if !LOOKED_AT {
+                                idle = op.layout.idle();
+                            }
+                            if let Some(second) = page.second(op) {
                                 self.pc = start + 4 * index as u64;
                                 self.dual::<LOOKED_AT>(op, second, families);
+                                index += idle;
                                 continue;
                             }
                         }
@@ -120,6 +126,7 @@ impl Wave {
                     if flow != Flow::Next {
                         break Some(flow);
                     }
+                    index += idle;
                 };
                 *left = left.saturating_sub((index - first) as u64);
                 match flow {

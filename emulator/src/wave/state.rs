@@ -287,9 +287,9 @@ impl Wave {
         &mut self.vgpr[row & 511].0
     }
 
-    /// The address of `inst`, whose size pc has already passed. The size of a half of a dual-issue instruction is odd.
+    /// The address of `inst`, whose size pc has already passed.
     pub(super) fn pc_of(&self, inst: &Inst) -> u64 {
-        self.pc.wrapping_sub(u64::from(inst.size & !3))
+        self.pc.wrapping_sub(u64::from(inst.size))
     }
 
     /// Stops the wave at `inst`, whose size pc has already passed.

@@ -187,9 +187,8 @@ pub fn buffer_gl1_inv(w: &mut Wave, _: &Inst) -> Flow {
     Flow::Next
 }
 
-/// Invalidates the compute unit's cache (RDNA 2 and 3): alone it is for the workgroup.
+/// Invalidates the compute unit's cache (RDNA 2 and 3): alone it is for the workgroup, which one thread executes.
 pub fn buffer_gl0_inv(w: &mut Wave, _: &Inst) -> Flow {
-    order();
     if let Some(view) = &w.view {
         view.acquire_from_workgroup();
     }
@@ -216,9 +215,16 @@ pub fn s_wait_storecnt_dscnt(w: &mut Wave, inst: &Inst) -> Flow {
     wait_for_stores(w, inst.imm >> 8 & 0x3f)
 }
 
+/// What a cache instruction of RDNA 4 reaches beyond one workgroup must not be overtaken.
+fn order_beyond_workgroup(inst: &Inst) {
+    if inst.memory.scope() > 1 {
+        order();
+    }
+}
+
 /// Invalidates caches up to a scope (RDNA 4).
 pub fn global_inv(w: &mut Wave, inst: &Inst) -> Flow {
-    order();
+    order_beyond_workgroup(inst);
     if let Some(view) = &w.view {
         match inst.memory.scope() {
             0 => {}
@@ -232,7 +238,7 @@ pub fn global_inv(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Writes caches back up to a scope (RDNA 4).
 pub fn global_wb(w: &mut Wave, inst: &Inst) -> Flow {
-    order();
+    order_beyond_workgroup(inst);
     if let Some(view) = &w.view {
         match inst.memory.scope() {
             0 => {}

@@ -22,39 +22,59 @@ pub fn offsets(w: &Wave, inst: &Inst, offset: u32) -> [u32; 64] {
     w.row(row(inst.src[0])).map(|address| address.wrapping_add(offset))
 }
 
+/// Loads from one or two places beyond the lanes' addresses.
+#[inline(always)]
+fn load<const K: u8>(w: &mut Wave, inst: &Inst, places: &[u32]) -> Flow {
+    let (dst, address) = (row(inst.dst), row(inst.src[0]));
+    let done = match w.exec {
+        u64::MAX => lds::load_all::<K, 64>(w, dst, address, places),
+        LOWER => lds::load_all::<K, 32>(w, dst, address, places),
+        _ => false,
+    };
+    if !done {
+        load_some::<K>(w, inst, places);
+    }
+    Flow::Next
+}
+
+#[inline(never)]
+fn load_some<const K: u8>(w: &mut Wave, inst: &Inst, places: &[u32]) {
+    // A copy: results may overwrite the address register.
+    let addresses = offsets(w, inst, 0);
+    for (n, place) in places.iter().enumerate() {
+        let offsets = addresses.map(|address| address.wrapping_add(*place));
+        lds::load::<K>(w, row(inst.dst) + n * const { kind_of(K).registers() }, &offsets);
+    }
+}
+
+/// Stores the registers of a source to one place beyond the lanes' addresses.
+#[inline(always)]
+fn store<const K: u8>(w: &mut Wave, inst: &Inst, source: Operand, place: u32) {
+    let (src, address) = (row(source), row(inst.src[0]));
+    let done = match w.exec {
+        u64::MAX => lds::store_all::<K, 64>(w, src, address, place),
+        LOWER => lds::store_all::<K, 32>(w, src, address, place),
+        _ => false,
+    };
+    if !done {
+        store_some::<K>(w, inst, src, place);
+    }
+}
+
+#[inline(never)]
+fn store_some<const K: u8>(w: &mut Wave, inst: &Inst, src: usize, place: u32) {
+    let offsets = offsets(w, inst, place);
+    lds::store::<K>(w, src, &offsets);
+}
+
 #[inline(always)]
 fn read<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    if kind_of(K) == Kind::B32 {
-        let (dst, address, offset) = (row(inst.dst), row(inst.src[0]), inst.imm as u32);
-        let done = match w.exec {
-            u64::MAX => lds::load_line::<K, 64>(w, dst, address, offset),
-            LOWER => lds::load_line::<K, 32>(w, dst, address, offset),
-            _ => false,
-        };
-        if done {
-            return Flow::Next;
-        }
-    }
-    let offsets = offsets(w, inst, inst.imm as u32);
-    lds::load::<K>(w, row(inst.dst), &offsets);
-    Flow::Next
+    load::<K>(w, inst, &[inst.imm as u32])
 }
 
 #[inline(always)]
 fn write<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    if kind_of(K) == Kind::B32 {
-        let (src, address, offset) = (row(inst.src[1]), row(inst.src[0]), inst.imm as u32);
-        let done = match w.exec {
-            u64::MAX => lds::store_line::<K, 64>(w, src, address, offset),
-            LOWER => lds::store_line::<K, 32>(w, src, address, offset),
-            _ => false,
-        };
-        if done {
-            return Flow::Next;
-        }
-    }
-    let offsets = offsets(w, inst, inst.imm as u32);
-    lds::store::<K>(w, row(inst.src[1]), &offsets);
+    store::<K>(w, inst, inst.src[1], inst.imm as u32);
     Flow::Next
 }
 
@@ -68,22 +88,16 @@ pub fn pair<const K: u8, const UNIT: u32>(inst: &Inst) -> (u32, u32) {
 #[inline(always)]
 fn read2<const K: u8, const UNIT: u32>(w: &mut Wave, inst: &Inst) -> Flow {
     let (first, second) = pair::<K, UNIT>(inst);
-    // Both before the first result, which may overwrite the address register.
-    let (first, second) = (offsets(w, inst, first), offsets(w, inst, second));
-    let dst = row(inst.dst);
-    lds::load::<K>(w, dst, &first);
-    lds::load::<K>(w, dst + const { kind_of(K).registers() }, &second);
-    Flow::Next
+    load::<K>(w, inst, &[first, second])
 }
 
 #[inline(always)]
 fn write2<const K: u8, const UNIT: u32>(w: &mut Wave, inst: &Inst) -> Flow {
     let (first, second) = pair::<K, UNIT>(inst);
-    let (first, second) = (offsets(w, inst, first), offsets(w, inst, second));
-    lds::store::<K>(w, row(inst.src[1]), &first);
+    store::<K>(w, inst, inst.src[1], first);
     // Two offsets that are one name one write, of the first data (MI200 ISA, 11.3.1).
     if inst.imm as u32 != inst.literal {
-        lds::store::<K>(w, row(inst.src[2]), &second);
+        store::<K>(w, inst, inst.src[2], second);
     }
     Flow::Next
 }
@@ -108,14 +122,12 @@ moves! {
     ds_read_i8_d16_hi: read, I8Hi;
     ds_read_u16_d16: read, B16Lo;
     ds_read_u16_d16_hi: read, B16Hi;
-    ds_read2st64_b32: read2, B32, 64;
     ds_read2st64_b64: read2, B64, 64;
     ds_write_b8: write, U8;
     ds_write_b16: write, U16;
     ds_write_b8_d16_hi: write, U8Hi;
     ds_write_b16_d16_hi: write, B16Hi;
     ds_write_b96: write, B96;
-    ds_write2st64_b32: write2, B32, 64;
     ds_write2_b64: write2, B64, 1;
     ds_write2st64_b64: write2, B64, 64;
 }
@@ -129,7 +141,9 @@ multiversion! {
     pub fn ds_write_b32(w, inst) { write::<{ Kind::B32 as u8 }>(w, inst) }
     pub fn ds_write_b64(w, inst) { write::<{ Kind::B64 as u8 }>(w, inst) }
     pub fn ds_write_b128(w, inst) { write::<{ Kind::B128 as u8 }>(w, inst) }
+    pub fn ds_read2st64_b32(w, inst) { read2::<{ Kind::B32 as u8 }, 64>(w, inst) }
     pub fn ds_write2_b32(w, inst) { write2::<{ Kind::B32 as u8 }, 1>(w, inst) }
+    pub fn ds_write2st64_b32(w, inst) { write2::<{ Kind::B32 as u8 }, 64>(w, inst) }
 }
 
 /// The compare-and-store family of RDNA 3 and 4, whose comparand is the second data.

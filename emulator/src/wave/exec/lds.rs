@@ -4,9 +4,8 @@
 #![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 use super::{
-    kind::{self, kind_of},
-    shape::{self, LOWER},
-    transfer,
+    kind::{self, Kind, kind_of},
+    shape, transfer,
 };
 use crate::wave::Wave;
 
@@ -22,124 +21,125 @@ pub fn at(w: &Wave, offset: u32) -> *mut u8 {
     w.lds.wrapping_add(offset as usize)
 }
 
-/// Where lane 0's dword is if the first `N` lanes have all addresses in `row` plus `offset` one behind the other, and inside.
+/// The addresses of the first `N` lanes, if their data lie inside at all of `offsets` from there.
 #[inline(always)]
-fn block<const N: usize>(w: &Wave, row: &[u32; 64], offset: u32) -> Option<*mut u8> {
-    let start = u64::from(shape::straight_offsets::<N>(row, 4)?) + u64::from(offset);
-    // CAST: less than the size, which is a u32.
-    (start + 4 * N as u64 <= u64::from(w.lds_size)).then(|| at(w, start as u32))
+fn inside<const K: u8, const N: usize>(w: &Wave, row: usize, offsets: &[u32]) -> Option<[u32; N]> {
+    let addresses = *transfer::first::<N>(w, row);
+    let farthest = offsets.iter().fold(0, |most, offset| most.max(*offset));
+    let last = w.lds_size.checked_sub(farthest + const { kind_of(K).bytes() })?;
+    let mut beyond = 0;
+    for lane in 0..N {
+        beyond |= u32::from(addresses[lane] > last);
+    }
+    (beyond == 0).then_some(addresses)
 }
 
-/// Loads the first `N` lanes' dwords, if they are live and lie one behind the other; `false` if they do not.
+/// Lanes whose addresses are looked at together: programs lay out tiles of LDS in rows of so many.
+const TOGETHER: usize = 16;
+
+/// How the addresses of lanes that are looked at together lie.
+enum Layout {
+    /// One dword behind the other.
+    Line,
+    /// All the same.
+    Point,
+    Scattered,
+}
+
+impl Layout {
+    #[inline(always)]
+    fn of(addresses: &[u32; TOGETHER]) -> Self {
+        let first = addresses[0];
+        let is_apart = |stride: u32| {
+            let mut differs = 0;
+            for n in 0..TOGETHER {
+                differs |= addresses[n] ^ first.wrapping_add(stride * n as u32);
+            }
+            differs == 0
+        };
+        match addresses[1].wrapping_sub(first) {
+            4 if is_apart(4) => Self::Line,
+            0 if is_apart(0) => Self::Point,
+            _ => Self::Scattered,
+        }
+    }
+}
+
+/// Loads the first `N` lanes, if they are live and inside, from each of `offsets` beyond their addresses, one result behind
+/// the other; `false` if not all of them are inside.
 #[inline(always)]
-pub fn load_line<const K: u8, const N: usize>(w: &mut Wave, dst: usize, row: usize, offset: u32) -> bool {
-    let Some(from) = block::<N>(w, w.row(row), offset) else { return false };
-    // SAFETY: `block` found the lanes' dwords inside of LDS.
-    unsafe { transfer::load_block::<K, N>(w, dst, from) };
+pub fn load_all<const K: u8, const N: usize>(w: &mut Wave, dst: usize, row: usize, offsets: &[u32]) -> bool {
+    let kind = const { kind_of(K) };
+    // A copy: results may overwrite the address register.
+    let Some(addresses) = inside::<K, N>(w, row, offsets) else { return false };
+    for (n, offset) in offsets.iter().enumerate() {
+        let (from, dst) = (at(w, *offset), dst + n * kind.registers());
+        if kind != Kind::B32 {
+            for lane in 0..N {
+                // SAFETY: `inside` has looked at all lanes.
+                let words = unsafe { kind::read(kind, from.wrapping_add(addresses[lane] as usize)) };
+                kind::put(w, kind, dst, lane, words);
+            }
+            continue;
+        }
+        let (lanes, _) = addresses.as_chunks::<TOGETHER>();
+        let (to, _) = transfer::first_mut::<N>(w, dst).as_chunks_mut::<TOGETHER>();
+        for (lanes, to) in lanes.iter().zip(to) {
+            let word = |address: u32| from.wrapping_add(address as usize).cast::<u32>();
+            // SAFETY: `inside` has looked at all lanes.
+            unsafe {
+                match Layout::of(lanes) {
+                    Layout::Line => *to = word(lanes[0]).cast::<[u32; TOGETHER]>().read_unaligned(),
+                    Layout::Point => *to = [word(lanes[0]).read_unaligned(); TOGETHER],
+                    Layout::Scattered => *to = lanes.map(|address| word(address).read_unaligned()),
+                }
+            }
+        }
+    }
     true
 }
 
-/// As [`load_line`], of a store.
+/// As [`load_all`], of a store of registers from `src` on to one place.
 #[inline(always)]
-pub fn store_line<const K: u8, const N: usize>(w: &Wave, src: usize, row: usize, offset: u32) -> bool {
-    let Some(to) = block::<N>(w, w.row(row), offset) else { return false };
-    // SAFETY: `block` found the lanes' dwords inside of LDS.
-    unsafe { transfer::store_block::<K, N>(w, src, to) };
+pub fn store_all<const K: u8, const N: usize>(w: &Wave, src: usize, row: usize, offset: u32) -> bool {
+    let kind = const { kind_of(K) };
+    let Some(addresses) = inside::<K, N>(w, row, &[offset]) else { return false };
+    let to = at(w, offset);
+    if kind != Kind::B32 {
+        for lane in 0..N {
+            // SAFETY: `inside` has looked at all lanes.
+            unsafe {
+                kind::write(kind, to.wrapping_add(addresses[lane] as usize), kind::take(w, kind, src, lane));
+            }
+        }
+        return true;
+    }
+    let (lanes, _) = addresses.as_chunks::<TOGETHER>();
+    let (from, _) = transfer::first::<N>(w, src).as_chunks::<TOGETHER>();
+    for (lanes, from) in lanes.iter().zip(from) {
+        let word = |address: u32| to.wrapping_add(address as usize).cast::<u32>();
+        // SAFETY: `inside` has looked at all lanes.
+        unsafe {
+            match Layout::of(lanes) {
+                Layout::Line => word(lanes[0]).cast::<[u32; TOGETHER]>().write_unaligned(*from),
+                _ => lanes.iter().zip(from).for_each(|(address, from)| word(*address).write_unaligned(*from)),
+            }
+        }
+    }
     true
 }
 
 /// Loads live lanes from `offsets`.
-#[inline(always)]
 pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: &[u32; 64]) {
-    let kind = const { kind_of(K) };
-    let exec = w.exec;
-    if exec == 0 {
-        return;
-    }
-    let (_, high) = shape::range(offsets, exec);
-    if !fits(w, high, kind.bytes()) {
-        for lane in shape::lanes(exec) {
-            load_lane::<K>(w, dst, offsets[lane], lane);
-        }
-        return;
-    }
-    match exec {
-        u64::MAX => return load_all::<K, 64>(w, dst, offsets),
-        LOWER => return load_all::<K, 32>(w, dst, offsets),
-        _ => {}
-    }
-    for lane in shape::lanes(exec) {
-        // SAFETY: the highest live lane is inside, so all are.
-        let words = unsafe { kind::read(kind, at(w, offsets[lane])) };
-        kind::put(w, kind, dst, lane, words);
-    }
-}
-
-/// Loads the first `N` lanes, which are live and inside.
-#[inline(always)]
-fn load_all<const K: u8, const N: usize>(w: &mut Wave, dst: usize, offsets: &[u32; 64]) {
-    let kind = const { kind_of(K) };
-    if kind == kind::Kind::B32 {
-        if let Some(start) = shape::straight_offsets::<N>(offsets, 4) {
-            // SAFETY: the highest lane is inside, so all are.
-            unsafe { transfer::load_block::<K, N>(w, dst, at(w, start)) };
-            return;
-        }
-        let (from, row) = (w.lds, w.row_mut(dst).as_mut_ptr());
-        for lane in 0..N {
-            let at = from.wrapping_add(offsets[lane] as usize).cast::<u32>();
-            // SAFETY: the highest lane is inside, so all are; the row has 64 words.
-            unsafe { row.add(lane).write(at.read_unaligned()) };
-        }
-        return;
-    }
-    for lane in 0..N {
-        // SAFETY: the highest lane is inside, so all are.
-        let words = unsafe { kind::read(kind, at(w, offsets[lane])) };
-        kind::put(w, kind, dst, lane, words);
-    }
-}
-
-/// Stores the first `N` lanes, which are live and inside.
-#[inline(always)]
-fn store_all<const K: u8, const N: usize>(w: &Wave, src: usize, offsets: &[u32; 64]) {
-    let kind = const { kind_of(K) };
-    if kind == kind::Kind::B32
-        && let Some(start) = shape::straight_offsets::<N>(offsets, 4)
-    {
-        // SAFETY: the highest lane is inside, so all are.
-        unsafe { transfer::store_block::<K, N>(w, src, at(w, start)) };
-        return;
-    }
-    for lane in 0..N {
-        // SAFETY: the highest lane is inside, so all are.
-        unsafe { kind::write(kind, at(w, offsets[lane]), kind::take(w, kind, src, lane)) };
+    for lane in shape::lanes(w.exec) {
+        load_lane::<K>(w, dst, offsets[lane], lane);
     }
 }
 
 /// Stores live lanes to `offsets`, in order.
-#[inline(always)]
 pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: &[u32; 64]) {
-    let kind = const { kind_of(K) };
-    let exec = w.exec;
-    if exec == 0 {
-        return;
-    }
-    let (_, high) = shape::range(offsets, exec);
-    if !fits(w, high, kind.bytes()) {
-        for lane in shape::lanes(exec) {
-            store_lane::<K>(w, src, offsets[lane], lane);
-        }
-        return;
-    }
-    match exec {
-        u64::MAX => return store_all::<K, 64>(w, src, offsets),
-        LOWER => return store_all::<K, 32>(w, src, offsets),
-        _ => {}
-    }
-    for lane in shape::lanes(exec) {
-        // SAFETY: the highest live lane is inside, so all are.
-        unsafe { kind::write(kind, at(w, offsets[lane]), kind::take(w, kind, src, lane)) };
+    for lane in shape::lanes(w.exec) {
+        store_lane::<K>(w, src, offsets[lane], lane);
     }
 }
 

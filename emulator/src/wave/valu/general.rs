@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, inst::Form},
-    wave::{Vector, Wave},
+    wave::{Vector, Wave, operand::constant_row},
 };
 
 /// What an instruction reads and writes.
@@ -60,12 +60,74 @@ unsafe fn sources(wave: &mut Wave, inst: &Inst, operands: Operands) -> [*const u
     [first, second, third]
 }
 
+/// As [`sources`], where all lanes are live and nothing but scalars of a dword keeps the sources from being read as they
+/// stand; `None` if it is otherwise.
+///
+/// # Safety
+/// As for [`sources`].
+#[inline(always)]
+unsafe fn spread(wave: &mut Wave, inst: &Inst, operands: Operands) -> Option<[*const u32; 3]> {
+    let others = if operands.result.is_some() { Form::ALTERED | Form::DESTINATION } else { Form::ALTERED };
+    if inst.form.has(others) || !wave.all_live() {
+        return None;
+    }
+    let count = usize::from(operands.count);
+    let file = wave.vgpr.as_mut_ptr().cast_const();
+    let mut rows = [file; 3];
+    for n in 0..count {
+        let op = inst.src[n];
+        // CAST: the low byte is the VGPR's number.
+        // SAFETY: less than 256 of 512 rows.
+        rows[n] = unsafe { file.add(usize::from(op.0 as u8)) };
+        if inst.form.has(1 << n) {
+            if !operands.kinds[n].is_dword() || op.row().is_some() {
+                return None;
+            }
+            rows[n] = match constant_row(op) {
+                Some(row) => row,
+                None => {
+                    let (word, lanes) = (wave.scalar(op, inst), wave.lanes);
+                    rows::splat(&mut wave.rooms[n][0], word, lanes)
+                }
+            };
+        }
+    }
+    if operands.accumulates {
+        // SAFETY: as above.
+        rows[2] = unsafe { file.add(number(inst)) };
+    }
+    Some(rows.map(<*const Vector>::cast))
+}
+
 /// Runs a kernel that computes values.
 ///
 /// # Safety
 /// Kernel and environment belong together, and are made for these operands.
 #[inline(never)]
 pub(super) unsafe fn general(
+    wave: &mut Wave,
+    inst: &Inst,
+    operands: Operands,
+    kernel: Kernel<Flow>,
+    bits: u64,
+    environment: *const (),
+) -> Flow {
+    // SAFETY: they are used before the wave changes.
+    if let Some([a, b, c]) = unsafe { spread(wave, inst, operands) } {
+        let to = &raw mut wave.vgpr[number(inst)];
+        // SAFETY: as in `changed`.
+        return unsafe { kernel(to.cast(), a, b, c, bits, environment) };
+    }
+    // SAFETY: as the caller says.
+    unsafe { changed(wave, inst, operands, kernel, bits, environment) }
+}
+
+/// As [`general`], whatever keeps operands from being used as they stand.
+///
+/// # Safety
+/// As for [`general`].
+#[inline(never)]
+unsafe fn changed(
     wave: &mut Wave,
     inst: &Inst,
     operands: Operands,
@@ -150,6 +212,30 @@ pub(super) unsafe fn general_flags(
     bits: u64,
     environment: *const (),
 ) -> u64 {
+    // SAFETY: they are used before the wave changes.
+    if let Some([a, b, c]) = unsafe { spread(wave, inst, operands) } {
+        // Without a result the kernel writes nothing.
+        let to = &raw mut wave.vgpr[number(inst)];
+        // SAFETY: as in `changed_flags`; a kernel returns flags of the wave's lanes only.
+        return unsafe { kernel(to.cast(), a, b, c, bits, environment) };
+    }
+    // SAFETY: as the caller says.
+    unsafe { changed_flags(wave, inst, operands, kernel, bits, environment) }
+}
+
+/// As [`general_flags`], whatever keeps operands from being used as they stand.
+///
+/// # Safety
+/// As for [`general`].
+#[inline(never)]
+unsafe fn changed_flags(
+    wave: &mut Wave,
+    inst: &Inst,
+    operands: Operands,
+    kernel: Kernel<u64>,
+    bits: u64,
+    environment: *const (),
+) -> u64 {
     let live = if inst.form.has(Form::RESULT) { write_mask(wave, inst) } else { wave.exec };
     if live == 0 {
         return 0;
@@ -158,7 +244,7 @@ pub(super) unsafe fn general_flags(
     let [a, b, c] = unsafe { sources(wave, inst, operands) };
     // Without a result the kernel writes nothing.
     let to = target(wave, inst);
-    // SAFETY: as in `general`.
+    // SAFETY: as in `changed`.
     let flags = unsafe { kernel(to.cast(), a, b, c, bits, environment) };
     write(wave, inst, operands.result);
     flags & live

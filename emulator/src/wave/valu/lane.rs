@@ -30,6 +30,11 @@ impl Kind {
         }
     }
 
+    /// Whether the operand is a whole register, into which a scalar goes as it is.
+    pub(crate) const fn is_dword(self) -> bool {
+        matches!(self, Self::B32 | Self::F32)
+    }
+
     /// Whether the operand lives in one half of a register.
     pub(crate) const fn is_half(self) -> bool {
         matches!(self, Self::B16 | Self::F16 | Self::Bf16)

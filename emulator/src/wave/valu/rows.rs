@@ -1,7 +1,7 @@
 //! Preparing and writing whole rows, with loops that are compiled as those of instructions are.
 
 use super::kernel::{Each, Environment, Kernels};
-use crate::wave::Vector;
+use crate::wave::{Vector, simd};
 
 /// Lanes of a row, all of them.
 const ALL: usize = 64;
@@ -35,17 +35,20 @@ pub(super) fn zip(to: &mut Vector, [a, b, c]: [&Vector; 3], f: impl Fn(u32, u32,
     unsafe { kernel(to.0.as_mut_ptr(), a, b, c, 0, Environment::new(f, ALL).address()) };
 }
 
-/// One word in the first `lanes` lanes.
-///
-/// # Safety
-/// `to` is valid for writes.
-pub(super) unsafe fn splat(to: *mut Vector, word: u32, lanes: usize) {
-    let zero = std::ptr::from_ref(&ZERO);
-    // SAFETY: what is read is a row and not used.
-    unsafe { combine(to, zero, zero, 0, lanes, move |_, _, _| word) }
+/// Writes one word to the first `lanes` lanes, 32 or 64, and returns the row.
+pub(super) fn splat(to: &mut Vector, word: u32, lanes: usize) -> &Vector {
+    simd::versions!(
+        [to: &mut Vector, word: u32, lanes: usize] -> &Vector,
+        {
+            to.0[..32].fill(word);
+            if lanes != 32 {
+                to.0[32..].fill(word);
+            }
+            to
+        },
+        (to, word, lanes)
+    )
 }
-
-static ZERO: Vector = Vector([0; 64]);
 
 /// Writes the lanes of `mask`.
 pub(super) fn merge(to: &mut Vector, value: &Vector, mask: u64) {

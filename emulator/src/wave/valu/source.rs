@@ -90,7 +90,7 @@ pub(super) unsafe fn fetch(
         // SAFETY: less than 256 of 512 rows.
         return unsafe { file.add(usize::from(op.0 as u8)) };
     }
-    if plain(inst) && matches!(kind, Kind::B32 | Kind::F32) && op.row().is_none() {
+    if plain(inst) && kind.is_dword() && op.row().is_none() {
         // SAFETY: as the caller says.
         return unsafe { spread(wave, inst, op, kind, room) };
     }
@@ -142,16 +142,16 @@ unsafe fn fetch_other(
 unsafe fn spread(wave: &Wave, inst: &Inst, op: Operand, kind: Kind, room: *mut Vector) -> *const Vector {
     // SAFETY: the room has two rows.
     unsafe {
-        if matches!(kind, Kind::B32 | Kind::F32) {
+        if kind.is_dword() {
             if let Some(row) = constant_row(op) {
                 return row;
             }
-            rows::splat(room, wave.scalar(op, inst), wave.lanes);
+            rows::splat(&mut *room, wave.scalar(op, inst), wave.lanes);
         } else {
             let bits = scalar(wave, inst, op, kind);
-            rows::splat(room, bits as u32, wave.lanes);
+            rows::splat(&mut *room, bits as u32, wave.lanes);
             if kind.rows() == 2 {
-                rows::splat(room.add(1), (bits >> 32) as u32, wave.lanes);
+                rows::splat(&mut *room.add(1), (bits >> 32) as u32, wave.lanes);
             }
         }
     }
