@@ -53,16 +53,20 @@ use unsupported;
 
 /// Runs the body of a function of the table.
 fn guard(name: &'static str, body: impl FnOnce() -> Result<(), hsa_status_t>) -> hsa_status_t {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => HSA_STATUS_SUCCESS,
-        Ok(Err(status)) => {
-            tracing::debug!(function = name, ?status, "refused");
-            status
-        }
-        Err(_) => {
-            tracing::error!(function = name, "internal error");
-            HSA_STATUS_ERROR_FATAL
-        }
+    // What can be said once for all functions is not part of each.
+    let Err(status) = catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(HSA_STATUS_ERROR_FATAL)) else {
+        return HSA_STATUS_SUCCESS;
+    };
+    tell(name, status);
+    status
+}
+
+#[cold]
+fn tell(name: &'static str, status: hsa_status_t) {
+    if status == HSA_STATUS_ERROR_FATAL {
+        tracing::error!(function = name, "internal error");
+    } else {
+        tracing::debug!(function = name, ?status, "refused");
     }
 }
 

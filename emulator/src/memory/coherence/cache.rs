@@ -230,28 +230,28 @@ impl Cache {
     }
 
     /// Lets `operate` work on the bytes of `mask` where the device's atomics do, at the address of the line that it is
-    /// given; what the line holds then.
-    pub(super) fn atomic<T>(
+    /// given; returns what the line holds then, or `None` if it is the device's no more, and nothing was done.
+    pub(super) fn atomic(
         &mut self,
         memory: &Snapshot,
         line: u64,
         mask: Mask,
-        operate: impl FnOnce(*mut u8) -> T,
-    ) -> Option<(T, Bytes)> {
+        operate: &mut dyn FnMut(*mut u8),
+    ) -> Option<Bytes> {
         let grain = grain(memory, line, mask)?;
         let before = self.current(memory, line, mask, true)?;
         self.keep(line, before);
         if grain == Grain::Coarse {
             let held = self.lines.get_mut(&line)?;
-            let result = operate(held.bytes.pointer());
+            operate(held.bytes.pointer());
             held.dirty |= mask;
             self.dirty.insert(line);
-            return Some((result, held.bytes));
+            return Some(held.bytes);
         }
-        let result = operate(hidden::at(line * LINE));
+        operate(hidden::at(line * LINE));
         self.lines.remove(&line);
         // SAFETY: as in `current`.
-        Some((result, unsafe { Bytes::fetch(line) }))
+        Some(unsafe { Bytes::fetch(line) })
     }
 
     /// Puts a line with those of the past, for views that were acquired before it changes.

@@ -175,30 +175,25 @@ impl View {
         }
     }
 
-    /// Lets `operate` work on memory where the device's atomics do.
-    pub(crate) fn atomic<T>(&self, address: u64, bytes: usize, operate: impl FnOnce(*mut u8) -> T) -> T {
+    /// Lets `operate` work on memory where the device's atomics do. It is called once.
+    pub(crate) fn atomic(&self, address: u64, bytes: usize, operate: &mut dyn FnMut(*mut u8)) {
         let (line, place) = line::split(address);
         let mask = line::mask(place, bytes);
         let mut state = self.state();
         self.flush_line(&mut state, line);
         self.make_room(&mut state);
-        let mut operate = Some(operate);
-        let mut run = |at: *mut u8| operate.take().map(|operate| operate(at));
         let done = self.caches().and_then(|caches| {
             let mut cache = caches.lock();
-            cache.atomic(&self.map.snapshot(), line, mask, |base| run(base.wrapping_add(place)))
+            cache.atomic(&self.map.snapshot(), line, mask, &mut |base| operate(base.wrapping_add(place)))
         });
-        let result = match done {
-            Some((result, bytes)) => {
+        match done {
+            Some(bytes) => {
                 state.lines.insert(line, Held { bytes, valid: Mask::MAX, dirty: 0 });
                 self.pass(line, &Stored { bytes, mask: Mask::MAX });
-                result
             }
             // Freed meanwhile: the wave keeps it mapped.
-            None => run(hidden::at(address)),
-        };
-        // PANIC: `run` is called once, in one of the two places.
-        result.unwrap_or_else(|| unreachable!())
+            None => operate(hidden::at(address)),
+        }
     }
 
     /// Lets the device see what the workgroup has stored; at system scope the host and all devices see what the device

@@ -80,7 +80,14 @@ impl Wave {
     ) -> T {
         match self.view_of(at).cloned() {
             None => operate(self, hidden::at(at as u64)),
-            Some(view) => view.atomic(at as u64, bytes as usize, |at| operate(self, at)),
+            Some(view) => {
+                let (mut operate, mut result) = (Some(operate), None);
+                view.atomic(at as u64, bytes as usize, &mut |at| {
+                    result = operate.take().map(|operate| operate(self, at));
+                });
+                // PANIC: it has been called.
+                result.unwrap_or_else(|| unreachable!())
+            }
         }
     }
 
