@@ -32,7 +32,7 @@ pub(crate) struct Op {
     pub layout: Layout,
 }
 
-/// How an instruction lies in its page, in one word: its dwords in bits 7..0; in 15..8 the dwords of instructions behind it
+/// How an instruction lies in its page, in one word: its dwords in bits 3..0; in 15..4 the dwords of instructions behind it
 /// that have no effect where nobody watches; of a dual-issue instruction in 31..16 the place of its other half in
 /// [`Page::seconds`], from 1 on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,19 +50,17 @@ impl Layout {
 
     /// Dwords of the instruction.
     pub(crate) const fn dwords(self) -> usize {
-        (self.0 & 0xff) as usize
+        (self.0 & 0xf) as usize
     }
 
     /// Dwords to leave out behind it.
     pub(crate) const fn idle(self) -> usize {
-        (self.0 >> 8 & 0xff) as usize
+        (self.0 >> 4 & 0xfff) as usize
     }
 
-    /// Adds dwords to leave out, as many as there is room for.
     fn add_idle(&mut self, dwords: usize) {
-        // CAST: at most 8 bits.
-        let idle = (self.idle() + dwords).min(0xff) as u32;
-        self.0 = self.0 & !0xff00 | idle << 8;
+        // CAST: a page's dwords, and one of an instruction that ends in the next.
+        self.0 += (dwords as u32) << 4;
     }
 }
 

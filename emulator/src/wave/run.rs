@@ -136,7 +136,11 @@ impl Wave {
                             continue 'page;
                         }
                     }
-                    None => continue 'page,
+                    None => {
+                        // Past what was left out at the end of the page, too.
+                        self.pc = start + 4 * index as u64;
+                        continue 'page;
+                    }
                     Some(flow) => return exit(flow),
                 }
             }

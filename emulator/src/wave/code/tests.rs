@@ -154,3 +154,18 @@ fn what_has_no_effect_is_left_out_up_to_the_end_of_the_page() {
     assert_eq!(wave.run(&[code], &mut 1000), Exit::End);
     assert_eq!(wave.vgpr[0].0[0], 2);
 }
+
+#[test]
+fn what_has_no_effect_may_lie_in_two_pages() {
+    for before in 0..PAGE_DWORDS + 4 {
+        let mut words = vec![V_ADD];
+        words.resize(1 + before, S_NOP);
+        words.extend(BUFFER_GL0_INV);
+        words.extend([V_ADD, S_ENDPGM]);
+        let code = code(&words);
+        let mut wave = wave(code.start());
+        let mut left = words.len() as u64;
+        assert_eq!(wave.run(&[code], &mut left), Exit::End, "{before} words between");
+        assert_eq!((wave.vgpr[0].0[0], left), (2, 0), "{before} words between");
+    }
+}
