@@ -25,8 +25,8 @@ fn main() {
     println!("{RUNS} runs, {cores} cores, emulated {}, {BUILD}", BUILD.arch);
     println!("{:<44} {:>10} {:>10} {:>10}", "program", "min ms", "median ms", "max ms");
     for (program, arguments) in [
-        ("graph_capture", &["1048576", "101"]),
-        ("graph_creation", &["1048576", "101"]),
+        ("graph_capture", &["1048576", "11"]),
+        ("graph_creation", &["1048576", "11"]),
         ("graph_capture", &["1024", "101"]),
         ("graph_forkjoin", &["65536", "3"]),
     ] {

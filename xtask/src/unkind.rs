@@ -59,7 +59,7 @@ impl Run {
 /// What every change must pass.
 pub fn selection() -> Vec<Run> {
     let in_order = TRAITS.iter().map(|traits| Run::new(None, traits, 0, ON_CARDS));
-    let on_rocr = TRAITS.iter().map(|traits| Run::new(Some("rocr"), traits, 0, ON_CARDS));
+    let on_rocr = ["discrete", "scarce"].map(|traits| Run::new(Some("rocr"), traits, 0, ON_CARDS));
     let strict = ["discrete", "two-sockets", "scarce"].map(|traits| Run::new(None, traits, 2, SELECTED));
     in_order.chain(on_rocr).chain(strict).collect()
 }
