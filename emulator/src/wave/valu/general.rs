@@ -74,16 +74,16 @@ unsafe fn spread(wave: &mut Wave, inst: &Inst, operands: Operands) -> Option<[*c
     let count = usize::from(operands.count);
     let file = wave.vgpr.as_mut_ptr().cast_const();
     let mut rows = [file; 3];
-    for n in 0..count {
+    for (n, row) in rows.iter_mut().enumerate().take(count) {
         let op = inst.src[n];
         // CAST: the low byte is the VGPR's number.
         // SAFETY: less than 256 of 512 rows.
-        rows[n] = unsafe { file.add(usize::from(op.0 as u8)) };
+        *row = unsafe { file.add(usize::from(op.0 as u8)) };
         if inst.form.has(1 << n) {
             if !operands.kinds[n].is_dword() || op.row().is_some() {
                 return None;
             }
-            rows[n] = match constant_row(op) {
+            *row = match constant_row(op) {
                 Some(row) => row,
                 None => {
                     let (word, lanes) = (wave.scalar(op, inst), wave.lanes);
