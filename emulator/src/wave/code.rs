@@ -33,7 +33,7 @@ pub(crate) struct Op {
 }
 
 /// How an instruction lies in its page, in one word: its dwords in bits 3..0; in 15..4 the dwords of instructions behind it
-/// that have no effect where nobody watches; of a dual-issue instruction in 31..16 the place of its other half in
+/// that have no effect ([`is_idle`]); of a dual-issue instruction in 31..16 the place of its other half in
 /// [`Page::seconds`], from 1 on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout(u32);
