@@ -1,5 +1,8 @@
 //! Compiles a program once for all configurations: against the public headers, linked to AMD's library.
 //!
+//! Most of a compiler's time goes into headers that all programs begin with, so these are compiled first, for the host and
+//! for the device.
+//!
 //! What is built lies in `target/conformance` beside a key of everything that it was built from, and is built again
 //! when that changes.
 
@@ -9,6 +12,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
 };
 
 use super::programs::Language;
@@ -18,6 +22,9 @@ use crate::{Result, device_libs::BITCODE, file_error, link::aside, output, stamp
 const COMPILER: &str = "/usr/bin/clang++-15";
 /// The architecture that both AMD's 5.2.3 and the emulator know.
 pub const ARCHITECTURE: &str = "gfx90a";
+
+/// The header that all programs begin with, in their folder.
+const HEADER: &str = "observe.h";
 
 /// Where conformance programs are built and run.
 pub fn directory() -> PathBuf {
@@ -30,12 +37,76 @@ pub fn directory() -> PathBuf {
 /// [`crate::Error::Failed`] with what the compiler says, [`crate::Error::File`].
 pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
     let flags = flags(language);
-    let program = directory().join("bin").join(source.file_stem().unwrap_or_default());
+    let name = source.file_stem().unwrap_or_default();
+    let program = directory().join("bin").join(name);
     cached(&program, &key(source, COMPILER, &flags)?, |aside, scratch| {
+        let pass = |pass: Pass| {
+            let mut command = Command::new(COMPILER);
+            command.args(&flags).args(pass.flags()).arg("-c").arg(source);
+            let header = source.with_file_name(HEADER);
+            if header.exists() {
+                command.args(["-Xclang", "-include-pch", "-Xclang"]).arg(precompile(&header, &flags, pass)?);
+            }
+            Result::Ok(command)
+        };
         let object = scratch.join("host.o");
-        output(Command::new(COMPILER).args(&flags).arg("-c").arg(source).arg("-o").arg(&object))?;
+        let mut host;
+        match language {
+            Language::Cpp => host = pass(Pass::Only)?,
+            Language::Hip => {
+                // By it both passes name the variables of a file alike.
+                let id = format!("-cuid={}", name.display());
+                let bundle = scratch.join("device.hipfb");
+                output(pass(Pass::Device)?.arg(&id).arg("-o").arg(&bundle))?;
+                host = pass(Pass::Host)?;
+                host.arg(id).args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(bundle);
+            }
+        }
+        output(host.arg("-o").arg(&object))?;
         let mut link = Command::new(COMPILER);
         output(link.arg(&object).args(["-lamdhip64", "-lpthread", "-ldl", "-o"]).arg(aside)).map(drop)
+    })
+}
+
+/// One of the times that the compiler reads a program.
+#[derive(Clone, Copy, Hash)]
+enum Pass {
+    /// The one for a program without device code.
+    Only,
+    Host,
+    Device,
+}
+
+impl Pass {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Only => &[],
+            Self::Host => &["--offload-host-only"],
+            Self::Device => &["--offload-device-only"],
+        }
+    }
+}
+
+/// What the compiler makes of `header` for one pass over programs with `flags`.
+///
+/// # Errors
+/// Those of [`cached`].
+fn precompile(header: &Path, flags: &[String], pass: Pass) -> Result<PathBuf> {
+    // Of the threads that compile programs one makes it, and the others wait.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // The compiler takes it only for the very file that it was made from.
+    let key = key(header, COMPILER, &(header, stamp(header), flags, pass))?;
+    let precompiled = directory().join(format!("{HEADER}-{}.pch", key.trim()));
+    cached(&precompiled, &key, |aside, _| {
+        let mut command = Command::new(COMPILER);
+        command.args(flags).args(pass.flags());
+        if let Pass::Only = pass {
+            command.args(["-x", "c++-header"]);
+        }
+        // As the result of the driver, what a pass for a device makes would be linked.
+        command.args(["-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang"]).arg(aside);
+        output(command.arg(header)).map(drop)
     })
 }
 
