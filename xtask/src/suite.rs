@@ -174,11 +174,13 @@ fn run_steps(
                 Result::Ok(tests)
             };
             run_tests(only(&mut on_rocr()?, nextest, &REPETITIONS))?;
+            let mut in_any_order = on_rocr()?;
             if nextest {
-                let mut tests = on_rocr()?;
-                tests.args(["-E", unkind::ON_CARDS]);
-                run_tests(tests.env("AQLIPSE_EMULATE_SEED", "4"))?;
+                in_any_order.args(["-E", unkind::ON_CARDS]);
+            } else {
+                only(&mut in_any_order, nextest, &REPETITIONS);
             }
+            run_tests(in_any_order.env("AQLIPSE_EMULATE_SEED", "4"))?;
             // On caches that keep coherent only what fences ask for, in some of the orders that are legal.
             let seeds = strict_seeds()?;
             if nextest {

@@ -23,8 +23,11 @@ const COMPILER: &str = "/usr/bin/clang++-15";
 /// The architecture that both AMD's 5.2.3 and the emulator know.
 pub const ARCHITECTURE: &str = "gfx90a";
 
-/// The header that all programs begin with, in their folder.
+/// The header that all programs include before they declare anything, in their folder.
 const HEADER: &str = "observe.h";
+
+/// What Debian writes whenever it installs or upgrades a package.
+const INSTALLED: &str = "/var/lib/dpkg/status";
 
 /// Where conformance programs are built and run.
 pub fn directory() -> PathBuf {
@@ -69,7 +72,7 @@ pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
 }
 
 /// One of the times that the compiler reads a program.
-#[derive(Clone, Copy, Hash)]
+#[derive(Clone, Copy)]
 enum Pass {
     /// The one for a program without device code.
     Only,
@@ -85,6 +88,14 @@ impl Pass {
             Self::Device => &["--offload-device-only"],
         }
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Only => "only",
+            Self::Host => "host",
+            Self::Device => "device",
+        }
+    }
 }
 
 /// What the compiler makes of `header` for one pass over programs with `flags`.
@@ -95,9 +106,10 @@ fn precompile(header: &Path, flags: &[String], pass: Pass) -> Result<PathBuf> {
     // Of the threads that compile programs one makes it, and the others wait.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // The compiler takes it only for the very file that it was made from.
-    let key = key(header, COMPILER, &(header, stamp(header), flags, pass))?;
-    let precompiled = directory().join(format!("{HEADER}-{}.pch", key.trim()));
+    // The compiler takes it only for the very files that it was made from, and most of those are other packages'.
+    let files = [header, Path::new(INSTALLED)].map(stamp);
+    let key = key(header, COMPILER, &(header, files, flags, pass.flags()))?;
+    let precompiled = directory().join(format!("observe-{}.pch", pass.name()));
     cached(&precompiled, &key, |aside, _| {
         let mut command = Command::new(COMPILER);
         command.args(flags).args(pass.flags());
