@@ -1,20 +1,17 @@
 //! The bytes of memory that a dispatch has read, written and changed by atomics, for tools that compare what commands
 //! touch. Memory of the device and of the host; LDS and scratch are the dispatch's own.
 
-use std::{
-    collections::HashMap,
-    ops::Range,
-    sync::{Arc, OnceLock},
-};
+mod notes;
 
-use parking_lot::Mutex;
+use std::{collections::HashMap, ops::Range, sync::OnceLock};
 
+pub(crate) use self::notes::{Notes, Part};
 pub use crate::race::How;
 use crate::{
-    convergence::{Deadlock, SyncFinding, SyncFindings},
+    convergence::{Deadlock, SyncFinding},
     os::hidden,
-    race::{RaceAccess, RaceFinding, SharedRaces},
-    uninit::{UninitFinding, UninitFindings},
+    race::{RaceAccess, RaceFinding},
+    uninit::UninitFinding,
 };
 
 /// Bytes of a page of masks.
@@ -22,31 +19,112 @@ const PAGE: u64 = 4096;
 /// Words of a mask of a page, a bit a byte.
 const WORDS: usize = PAGE as usize / 64;
 
+/// A bit for each byte of a page.
+#[derive(Clone, Default)]
+enum Mask {
+    #[default]
+    Nothing,
+    All,
+    Some(Box<[u64; WORDS]>),
+}
+
+impl Mask {
+    fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+
+    fn word(&self, n: usize) -> u64 {
+        match self {
+            Self::Nothing => 0,
+            Self::All => u64::MAX,
+            Self::Some(words) => words[n],
+        }
+    }
+
+    /// Adds the bytes `from..=to`.
+    fn add(&mut self, from: usize, to: usize) {
+        if let Self::All = self {
+            return;
+        }
+        if to - from == PAGE as usize - 1 {
+            return *self = Self::All;
+        }
+        if self.is_nothing() {
+            *self = Self::Some(Box::new([0; WORDS]));
+        }
+        let Self::Some(words) = self else { return };
+        let (low, high) = (u64::MAX << (from % 64), u64::MAX >> (63 - to % 64));
+        match (from / 64, to / 64) {
+            (one, other) if one == other => words[one] |= low & high,
+            (one, other) => {
+                words[one] |= low;
+                words[one + 1..other].fill(u64::MAX);
+                words[other] |= high;
+            }
+        }
+    }
+
+    /// Adds the bytes of `other`.
+    fn join(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (_, Self::Nothing) | (Self::All, _) => {}
+            (Self::Some(words), Self::Some(more)) => {
+                words.iter_mut().zip(&*more).for_each(|(word, more)| *word |= more);
+            }
+            (mask, other) => *mask = other,
+        }
+    }
+
+    /// Takes no more room than it needs.
+    fn shrink(&mut self) {
+        match self {
+            Self::Some(words) if words.iter().all(|word| *word == u64::MAX) => *self = Self::All,
+            Self::Some(words) if words.iter().all(|word| *word == 0) => *self = Self::Nothing,
+            _ => {}
+        }
+    }
+
+    /// Takes the bytes of `other` away.
+    fn remove(&mut self, other: &Self) {
+        match (&mut *self, other) {
+            (Self::Nothing, _) | (_, Self::Nothing) => {}
+            (_, Self::All) => *self = Self::Nothing,
+            (mask, Self::Some(fewer)) => {
+                let mut left = Box::new(std::array::from_fn(|n| mask.word(n)));
+                left.iter_mut().zip(&**fewer).for_each(|(word, fewer)| *word &= !fewer);
+                *mask = Self::Some(left);
+                mask.shrink();
+            }
+        }
+    }
+}
+
 /// The bytes of a page of 4 KiB that were touched.
-#[derive(Clone)]
-pub struct Page([[u64; WORDS]; 3]);
+#[derive(Clone, Default)]
+pub struct Page([Mask; 3]);
 
 /// docs/check.md, "What they cost".
-const _: () = assert!(size_of::<Page>() == 1536);
+const _: () = assert!(size_of::<Page>() == 48);
 
 impl Page {
     /// Bytes of a page.
     pub const BYTES: u64 = PAGE;
-
-    const EMPTY: Self = Self([[0; WORDS]; 3]);
 
     /// The bytes whose order with `other`, of the same page that starts at `start`, matters, by address: one of the two has
     /// stored to them, or one has loaded what the other has changed by an atomic.
     pub fn conflicts(&self, other: &Self, start: u64) -> Vec<Range<u64>> {
         let (Self([read, written, changed]), Self([other_read, other_written, other_changed])) =
             (self, other);
+        let are_loads = |masks: [&Mask; 2]| masks.into_iter().all(Mask::is_nothing);
+        if are_loads([written, changed]) && are_loads([other_written, other_changed]) {
+            return Vec::new();
+        }
         let both: [u64; WORDS] = std::array::from_fn(|n| {
-            let any = read[n] | written[n] | changed[n];
-            let other_any = other_read[n] | other_written[n] | other_changed[n];
-            written[n] & other_any
-                | any & other_written[n]
-                | read[n] & other_changed[n]
-                | changed[n] & other_read[n]
+            let [read, written, changed] = [read, written, changed].map(|mask| mask.word(n));
+            let [other_read, other_written, other_changed] =
+                [other_read, other_written, other_changed].map(|mask| mask.word(n));
+            let (any, other_any) = (read | written | changed, other_read | other_written | other_changed);
+            written & other_any | any & other_written | read & other_changed | changed & other_read
         });
         runs(start, &both)
     }
@@ -54,67 +132,49 @@ impl Page {
     /// The bytes of `range` that were touched in any way, or in any but loads, of the page that starts at `start`.
     pub fn touched_in(&self, start: u64, range: &Range<u64>, loads: bool) -> Vec<Range<u64>> {
         let Self([read, written, changed]) = self;
-        let any = std::array::from_fn(|n| if loads { read[n] } else { 0 } | written[n] | changed[n]);
-        let clipped = |run: Range<u64>| run.start.max(range.start)..run.end.min(range.end);
         if range.start >= start + PAGE || range.end <= start {
             return Vec::new();
         }
+        let any = std::array::from_fn(|n| {
+            let stored = written.word(n) | changed.word(n);
+            if loads { read.word(n) | stored } else { stored }
+        });
+        let clipped = |run: Range<u64>| run.start.max(range.start)..run.end.min(range.end);
         runs(start, &any).into_iter().map(clipped).filter(|run| run.start < run.end).collect()
     }
 
     /// How a byte of the page that starts at `start` was touched: stored to, else changed by an atomic, else loaded.
     pub fn how(&self, start: u64, at: u64) -> Option<How> {
         let place = at.checked_sub(start).filter(|place| *place < PAGE)? as usize;
-        let bit = |how: &How| self.0[*how as usize][place / 64] >> (place % 64) & 1 != 0;
+        let bit = |how: &How| self.0[*how as usize].word(place / 64) >> (place % 64) & 1 != 0;
         [How::Write, How::Atomic, How::Read].into_iter().find(bit)
     }
 
     /// Forgets what `later` makes of no matter, which comes behind: whatever conflicts with one of these touches conflicts
     /// with one of its. Says whether anything is left.
     pub fn forget_before(&mut self, later: &Self) -> bool {
-        let mut rest = 0;
-        for (how, mask) in self.0.iter_mut().enumerate() {
-            for (n, word) in mask.iter_mut().enumerate() {
-                *word &= !(later.0[How::Write as usize][n] | later.0[how][n]);
-                rest |= *word;
-            }
+        for (mask, same) in self.0.iter_mut().zip(&later.0) {
+            mask.remove(&later.0[How::Write as usize]);
+            mask.remove(same);
         }
-        rest != 0
+        !self.0.iter().all(Mask::is_nothing)
     }
 }
 
 /// Bytes by how they were touched.
 #[derive(Default, Clone)]
 pub struct Touched {
-    pages: HashMap<u64, Box<Page>>,
+    pages: HashMap<u64, Page>,
 }
 
 impl Touched {
     /// Notes `first..=last`.
     pub fn note(&mut self, first: u64, last: u64, how: How) {
-        self.note_with(first, last, how, |_| {});
-    }
-
-    /// As [`Touched::note`]; says which pages were not touched before, by their numbers.
-    fn note_with(&mut self, first: u64, last: u64, how: How, mut is_new: impl FnMut(u64)) {
         let mut at = first;
         loop {
-            let page = self.pages.entry(at / PAGE).or_insert_with(|| {
-                is_new(at / PAGE);
-                Box::new(Page::EMPTY)
-            });
             let end = last.min(at | (PAGE - 1));
-            let mask = &mut page.0[how as usize];
-            let (from, to) = ((at % PAGE) as usize, (end % PAGE) as usize);
-            let (low, high) = (u64::MAX << (from % 64), u64::MAX >> (63 - to % 64));
-            match (from / 64, to / 64) {
-                (one, other) if one == other => mask[one] |= low & high,
-                (one, other) => {
-                    mask[one] |= low;
-                    mask[one + 1..other].fill(u64::MAX);
-                    mask[other] |= high;
-                }
-            }
+            let page = self.pages.entry(at / PAGE).or_default();
+            page.0[how as usize].add((at % PAGE) as usize, (end % PAGE) as usize);
             if end == last {
                 return;
             }
@@ -122,15 +182,31 @@ impl Touched {
         }
     }
 
+    /// Adds what `other` has touched, too.
+    fn join(&mut self, other: Self) {
+        for (number, page) in other.pages {
+            let here = self.pages.entry(number).or_default();
+            here.0.iter_mut().zip(page.0).for_each(|(mask, other)| mask.join(other));
+        }
+    }
+
+    /// Takes no more room than it needs.
+    fn shrink(&mut self) {
+        self.pages.values_mut().flat_map(|page| &mut page.0).for_each(Mask::shrink);
+    }
+
     /// The pages in which something was touched, by their first addresses; in no order.
     pub fn pages(&self) -> impl Iterator<Item = (u64, &Page)> {
-        self.pages.iter().map(|(number, page)| (number * PAGE, &**page))
+        self.pages.iter().map(|(number, page)| (number * PAGE, page))
     }
 
     /// The ranges of bytes that were touched so, by address. None reaches over the end of a page.
     pub fn ranges(&self, how: How) -> Vec<Range<u64>> {
-        let mut ranges: Vec<_> =
-            self.pages().flat_map(|(start, page)| runs(start, &page.0[how as usize])).collect();
+        let of_page = |(start, page): (u64, &Page)| match &page.0[how as usize] {
+            Mask::Nothing => Vec::new(),
+            mask => runs(start, &std::array::from_fn(|n| mask.word(n))),
+        };
+        let mut ranges: Vec<_> = self.pages().flat_map(of_page).collect();
         ranges.sort_unstable_by_key(|range| range.start);
         ranges
     }
@@ -297,119 +373,6 @@ pub(crate) fn observer() -> Option<&'static dyn Observer> {
     OBSERVER.get().map(|observer| &**observer)
 }
 
-/// What a dispatch has touched, and the first accesses of what was asked for.
-#[derive(Default)]
-struct Noted {
-    touched: Touched,
-    /// The address of the arguments of a dispatch of which first accesses are asked for.
-    arguments: Option<u64>,
-    /// By numbers of pages; the bytes that were not accessed yet.
-    asked: HashMap<u64, Vec<Asked>>,
-    firsts: Vec<First>,
-}
-
-impl Noted {
-    /// First accesses that are kept of a dispatch.
-    const MOST: usize = 1024;
-
-    fn note(&mut self, first: u64, last: u64, how: How, access: &dyn Fn() -> Option<RaceAccess>) {
-        let Self { touched, arguments, asked, .. } = self;
-        let observer = observer().zip(*arguments);
-        touched.note_with(first, last, how, |page| {
-            let Some((observer, arguments)) = observer else { return };
-            let bytes = observer.asked(arguments, page * PAGE..(page + 1) * PAGE);
-            if !bytes.is_empty() {
-                asked.insert(page, bytes);
-            }
-        });
-        if !self.asked.is_empty() {
-            self.look(first..last.saturating_add(1), how, access);
-        }
-    }
-
-    /// Keeps an access if it is the first of bytes that are asked for.
-    #[cold]
-    fn look(&mut self, range: Range<u64>, how: How, access: &dyn Fn() -> Option<RaceAccess>) {
-        for page in range.start / PAGE..=(range.end - 1) / PAGE {
-            let Some(asked) = self.asked.get_mut(&page) else { continue };
-            let is_met = |one: &Asked| {
-                one.bytes.start < range.end && range.start < one.bytes.end && (one.loads || how != How::Read)
-            };
-            let met: Vec<_> = asked.extract_if(.., |one| is_met(one)).collect();
-            for Asked { bytes, loads } in met {
-                let bytes_of_access = bytes.start.max(range.start)..bytes.end.min(range.end);
-                let rest = [bytes.start..bytes_of_access.start, bytes_of_access.end..bytes.end];
-                let rest = rest.into_iter().filter(|bytes| bytes.start < bytes.end);
-                asked.extend(rest.map(|bytes| Asked { bytes, loads }));
-                self.firsts.extend(access().map(|access| First { bytes: bytes_of_access, access }));
-            }
-            if asked.is_empty() {
-                self.asked.remove(&page);
-            }
-        }
-        if self.firsts.len() >= Self::MOST {
-            self.asked.clear();
-        }
-    }
-}
-
-/// What the waves of a dispatch share to note what they touch.
-#[derive(Default)]
-pub(crate) struct Notes {
-    noted: Mutex<Noted>,
-    /// What was found of accesses that nothing orders, or beyond LDS, where that is watched.
-    pub(crate) races: SharedRaces,
-    /// What was found of lanes and waves that should come together, where that is watched.
-    pub(crate) sync: Arc<SyncFindings>,
-    /// What was found to depend on bytes that nothing has written, where that is watched.
-    pub(crate) uninit: Arc<UninitFindings>,
-}
-
-impl Notes {
-    /// Of the dispatch with these arguments, if first accesses are asked for.
-    pub(crate) fn of(arguments: Option<u64>) -> Self {
-        Self { noted: Mutex::new(Noted { arguments, ..Noted::default() }), ..Self::default() }
-    }
-
-    /// Notes what an `access` touches.
-    pub(crate) fn note(&self, first: u64, last: u64, how: How, access: &dyn Fn() -> Option<RaceAccess>) {
-        self.noted.lock().note(first, last, how, access);
-    }
-
-    /// As [`Notes::note`], of so many bytes at each of some addresses.
-    pub(crate) fn note_each(
-        &self,
-        addresses: impl Iterator<Item = u64>,
-        bytes: u64,
-        how: How,
-        access: &dyn Fn() -> Option<RaceAccess>,
-    ) {
-        let mut noted = self.noted.lock();
-        // Lanes mostly lie one behind the other.
-        let mut run: Option<Range<u64>> = None;
-        for address in addresses {
-            match &mut run {
-                Some(run) if run.end == address => run.end = address.wrapping_add(bytes),
-                _ => {
-                    let next = address..address.wrapping_add(bytes);
-                    if let Some(run) = run.replace(next) {
-                        noted.note(run.start, run.end.wrapping_sub(1), how, access);
-                    }
-                }
-            }
-        }
-        if let Some(run) = run {
-            noted.note(run.start, run.end.wrapping_sub(1), how, access);
-        }
-    }
-
-    /// What was touched, and the first accesses of what was asked for.
-    pub(crate) fn take(&self) -> (Touched, Vec<First>) {
-        let mut noted = self.noted.lock();
-        (std::mem::take(&mut noted.touched), std::mem::take(&mut noted.firsts))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -437,28 +400,6 @@ mod tests {
         let mut touched = Touched::default();
         touches.iter().for_each(|&(start, bytes, how)| touched.note(start, start + bytes - 1, how));
         touched
-    }
-
-    #[test]
-    fn the_first_access_of_a_byte_that_was_asked_for_is_kept() {
-        let mut noted = Noted::default();
-        let asked = [(16..32, true), (64..80, false)].map(|(bytes, loads)| Asked { bytes, loads });
-        noted.asked.insert(0, asked.into());
-        let touches = [
-            (8, 19, How::Read),
-            (16, 23, How::Write),
-            (60, 70, How::Read),
-            (68, 71, How::Atomic),
-            (0, 99, How::Write),
-        ];
-        for (n, (first, last, how)) in touches.into_iter().enumerate() {
-            noted.note(first, last, how, &|| Some(RaceAccess { workgroup: 0, wave: 0, how, pc: n as u64 }));
-        }
-        let mut firsts: Vec<_> =
-            noted.firsts.iter().map(|first| (first.bytes.clone(), first.access.pc)).collect();
-        firsts.sort_by_key(|(bytes, _)| bytes.start);
-        assert_eq!(firsts, [(16..20, 0), (20..24, 1), (24..32, 4), (64..68, 4), (68..72, 3), (72..80, 4)]);
-        assert!(noted.asked.is_empty());
     }
 
     proptest! {
@@ -491,14 +432,6 @@ mod tests {
                 ALL.into_iter().any(matters).then_some(at)
             }).collect();
             prop_assert_eq!(found, expected);
-        }
-
-        #[test]
-        fn lanes_are_noted_like_single_touches(starts in proptest::collection::vec(0..2 * PAGE, 0..20)) {
-            let notes = Notes::default();
-            notes.note_each(starts.iter().copied(), 4, How::Read, &|| None);
-            let single: Vec<_> = starts.iter().map(|&start| (start, 4, How::Read)).collect();
-            prop_assert_eq!(notes.take().0.ranges(How::Read), touched(&single).ranges(How::Read));
         }
     }
 }

@@ -114,7 +114,6 @@ impl Workgroup {
                 wave.near.clear();
                 wave.view = views.get(number as usize % units).cloned();
             }
-            wave.notes.clone_from(&resources.notes);
             match group.as_ref().zip(resources.notes.as_ref()) {
                 Some((group, notes)) => {
                     let (racing, watch) = (wave.racing.get_or_insert_default(), resources.watches.races);

@@ -7,6 +7,7 @@ use crate::{
     convergence::{self, Awaited},
     memory::coherence::Grain,
     os,
+    touched::{Notes, Part},
     units::Timetable,
     wave::{Fault, FaultKind},
     workgroup::{Pool, Turn, Workgroup},
@@ -59,12 +60,15 @@ pub struct Share {
     free: Option<u32>,
     /// Turns since a workgroup began or ended.
     stale: usize,
+    /// Where its workgroups note what they touch, if anybody watches.
+    notes: Option<Arc<Part>>,
 }
 
 impl Share {
     /// A share without workgroups; [`Share::run`] takes them one by one.
     pub fn new(dispatch: Arc<Dispatch>) -> Self {
-        Self { dispatch, resident: VecDeque::new(), free: None, stale: 0 }
+        let notes = dispatch.notes().map(Notes::part);
+        Self { dispatch, resident: VecDeque::new(), free: None, stale: 0, notes }
     }
 
     /// The dispatch.
@@ -236,6 +240,7 @@ impl Share {
             &dispatch.resources,
             &mut worker.pool,
             |number, wave| {
+                wave.notes.clone_from(&self.notes);
                 dispatch.start(wave, id, number, unit);
             },
         );

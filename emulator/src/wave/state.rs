@@ -18,7 +18,7 @@ use crate::{
         coherence::{Reach, View},
     },
     race::Racing,
-    touched::Notes,
+    touched::Part,
     uninit::Uninit,
 };
 
@@ -176,7 +176,7 @@ pub struct Wave {
     /// What its workgroup sees of memory; `None`: what the host sees.
     pub(crate) view: Option<Arc<View>>,
     /// Where it notes what it touches, if anybody watches.
-    pub(crate) notes: Option<Arc<Notes>>,
+    pub(crate) notes: Option<Arc<Part>>,
     /// What is known of where its lanes come together, if that is watched.
     pub(crate) converging: Option<Box<Converging>>,
     /// What it knows of bytes that nothing has written, if that is watched.
