@@ -2,8 +2,11 @@
 //! accesses that can still matter, and a vector clock for each wave. Barriers, atomics and coherent accesses order waves as far
 //! as waits, cache writebacks and invalidations let them (LLVM AMDGPUUsage, "Memory Model").
 
+mod cell;
 mod clock;
 mod shadow;
+mod shown;
+mod spans;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -17,8 +20,9 @@ use parking_lot::Mutex;
 
 use self::shadow::Memory;
 pub(crate) use self::{
-    shadow::{Access, Reach, Span},
-    wave::{Caches, Counter, Group, Most, Racing, Spans, meet},
+    cell::{Access, Reach},
+    spans::Spans,
+    wave::{Caches, Counter, Group, Most, Racing, Touched, meet},
 };
 
 /// How a byte is touched.
@@ -87,10 +91,12 @@ pub struct RaceFinding {
 /// What a finding is known by: what it is, whether it is in memory, and the two instructions.
 type Key = (RaceKind, bool, u64, u64);
 
+/// Parts of memory that can be touched at a time: more than compute units that are emulated at a time.
+const LOCKS: usize = 64;
+
 /// What the waves of a dispatch share.
-#[derive(Default)]
 pub(crate) struct Races {
-    memory: Mutex<Memory>,
+    memory: Memory,
     /// What was found, once for each pair of instructions.
     found: Mutex<HashMap<Key, RaceFinding>>,
     /// Loads that are plain to the hardware only.
@@ -104,6 +110,13 @@ struct AtomicLoads {
     loops: HashSet<u64>,
     /// What waits for a flag.
     polls: HashSet<u64>,
+}
+
+impl Default for Races {
+    fn default() -> Self {
+        let (memory, found, atomic_loads) = (Memory::new(LOCKS), Mutex::default(), Mutex::default());
+        Self { memory, found, atomic_loads }
+    }
 }
 
 impl Races {

@@ -9,7 +9,7 @@ use crate::{
     isa::Target,
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
-    race::{self, Caches, Group, RaceWatch},
+    race::{self, Caches, Group, RaceWatch, Racing},
     touched::Notes,
     uninit::Contents,
     wave::{Exit, Fault, Question, Surroundings, Vector, Wave, code::Code},
@@ -116,12 +116,15 @@ impl Workgroup {
             }
             match group.as_ref().zip(resources.notes.as_ref()) {
                 Some((group, notes)) => {
-                    let (racing, watch) = (wave.racing.get_or_insert_default(), resources.watches.races);
                     let caches = Caches {
                         writes_back: resources.target.is_gfx940(),
                         several: resources.has_several_caches,
                     };
-                    racing.begin(group, number, &notes.races, watch, caches);
+                    let racing = Racing::new(group, number, &notes.races, resources.watches.races, caches);
+                    match &mut wave.racing {
+                        Some(last) => last.go_on_with(racing),
+                        None => wave.racing = Some(Box::new(racing)),
+                    }
                 }
                 None => wave.racing = None,
             }

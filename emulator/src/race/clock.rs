@@ -28,6 +28,11 @@ impl Times {
 pub(super) struct Clock(Vec<(u32, Times)>);
 
 impl Clock {
+    /// Whether it comes behind nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The times of a wave.
     pub(super) fn of(&self, wave: u32) -> Times {
         match self.0.binary_search_by_key(&wave, |(wave, _)| *wave) {

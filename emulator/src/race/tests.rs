@@ -42,11 +42,8 @@ impl Waves {
         let shared = SharedRaces::default();
         let groups = [0, 1].map(|number| Arc::new(Group::new(number, 2, 64)));
         let watch = RaceWatch { order: true, same_values: true, bounds: true };
-        let waves = (0..4).map(|wave| {
-            let mut racing = Racing::default();
-            racing.begin(&groups[wave / 2], wave as u32 % 2, &shared, watch, caches);
-            racing
-        });
+        let waves =
+            (0..4).map(|wave| Racing::new(&groups[wave / 2], wave as u32 % 2, &shared, watch, caches));
         Self { waves: waves.collect(), shared, in_memory, writes_back: caches.writes_back, steps: 0 }
     }
 
@@ -69,13 +66,27 @@ impl Waves {
         access.coherent = Reach::device(matches!(step, Peek(_) | Write(_)) && !self.writes_back);
         let counter = if self.in_memory { Counter::Vector } else { Counter::Local };
         // CAST: no two have one value.
-        let span = Span { at: 4 * at, bytes: 4, value: self.steps as u32 };
+        let spans = if how == How::Write { stored(4 * at, self.steps as u32) } else { loaded(4 * at) };
         let racing = &mut self.waves[wave];
-        racing.touch(self.in_memory, access, counter, &[span]);
+        racing.touch(self.in_memory, access, counter, &spans);
         if matches!(step, Peek(_) | Atomic(_)) {
-            racing.hear(self.in_memory, [(4 * at, 4)].into_iter());
+            racing.hear(self.in_memory, spans.dwords());
         }
     }
+}
+
+/// A dword that is stored.
+fn stored(at: u64, value: u32) -> Spans {
+    let mut spans = Spans::default();
+    spans.store(at, &value.to_le_bytes());
+    spans
+}
+
+/// A dword that is loaded, or changed by an atomic.
+fn loaded(at: u64) -> Spans {
+    let mut spans = Spans::default();
+    spans.load(at, 4);
+    spans
 }
 
 /// How many pairs of accesses are found.
@@ -230,12 +241,10 @@ fn loads_and_stores_are_waited_for_by_themselves() {
     ] {
         let mut waves = Waves::with(true, Caches { writes_back: false, several: true });
         for at in [4, 8] {
-            let span = Span { at, bytes: 4, value: 1 };
-            waves.waves[0].touch(true, Access::new(How::Write, 8), Counter::Store, &[span]);
+            waves.waves[0].touch(true, Access::new(How::Write, 8), Counter::Store, &stored(at, 1));
         }
         waves.waves[0].wait(most, false);
-        let span = Span { at: 64, bytes: 4, value: 1 };
-        waves.waves[0].touch(true, Access::new(How::Atomic, 16), Counter::Store, &[span]);
+        waves.waves[0].touch(true, Access::new(How::Atomic, 16), Counter::Store, &loaded(64));
         for (wave, step) in [(1, Atomic(16)), (1, Invalidate), (1, Read(1))] {
             waves.step(wave, step);
         }
@@ -251,7 +260,8 @@ fn atomics_for_a_workgroup_meet_no_others() {
         for (wave, how) in waves.into_iter().zip([How::Write, How::Read]) {
             let mut access = Access::new(how, 8);
             access.coherent = reach;
-            all.waves[wave].touch(true, access, Counter::Vector, &[Span { at: 4, bytes: 4, value: 1 }]);
+            let spans = if how == How::Write { stored(4, 1) } else { loaded(4) };
+            all.waves[wave].touch(true, access, Counter::Vector, &spans);
         }
         all.shared.take().len()
     };
@@ -287,11 +297,10 @@ fn the_load_of_a_loop_that_compares_is_none() {
     let found = |compares: bool| {
         let mut waves = Waves::new(true, false);
         for wave in [0, 2] {
-            let span = Span { at: 4, bytes: 4, value: 0 };
-            waves.waves[wave].touch(true, Access::new(How::Read, 8), Counter::Vector, &[span]);
+            waves.waves[wave].touch(true, Access::new(How::Read, 8), Counter::Vector, &loaded(4));
             let mut access = Access::new(How::Atomic, 16);
             access.compares = compares;
-            waves.waves[wave].touch(true, access, Counter::Vector, &[span]);
+            waves.waves[wave].touch(true, access, Counter::Vector, &loaded(4));
         }
         waves.shared.take().len()
     };
@@ -305,8 +314,7 @@ fn stores_of_what_is_loaded_by_the_same_instruction_may_differ() {
         for wave in [0, 1] {
             let mut access = Access::new(How::Write, 8);
             access.is_unknown = is_unknown;
-            let span = Span { at: 4, bytes: 4, value: 0 };
-            waves.waves[wave].touch(false, access, Counter::ToLds, &[span]);
+            waves.waves[wave].touch(false, access, Counter::ToLds, &stored(4, 0));
         }
         waves.shared.take().iter().map(|finding| finding.kind).collect::<Vec<_>>()
     };
@@ -332,9 +340,10 @@ fn what_many_atomics_at_a_place_have_shown_is_kept_together() {
 
 #[test]
 fn lanes_of_one_instruction_must_not_write_different_values() {
-    let found = |values: [u32; 2], spans: [u64; 2]| {
+    let found = |values: [u16; 2], places: [u64; 2]| {
         let mut waves = Waves::new(false, false);
-        let spans = [0, 1].map(|n| Span { at: spans[n], bytes: 2, value: values[n] });
+        let mut spans = Spans::default();
+        places.into_iter().zip(values).for_each(|(at, value)| spans.store(at, &value.to_le_bytes()));
         waves.waves[0].touch(false, Access::new(How::Write, 8), Counter::Local, &spans);
         waves.shared.take().iter().map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
     };
@@ -398,6 +407,47 @@ fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
     proptest::collection::vec((0usize..4, step), 1..24)
 }
 
+/// What a wave does with bytes: how, from where on, how many, and what it stores.
+type Stretch = (usize, How, u64, u64, u8);
+
+fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
+    let how = prop_oneof![3 => Just(How::Read), 3 => Just(How::Write), 1 => Just(How::Atomic)];
+    // Rows, from their beginnings or not.
+    let start =
+        prop_oneof![(0u64..5).prop_map(|row| 64 * row), 0u64..300, (0u64..70).prop_map(|at| 4080 + at)];
+    let bytes = prop_oneof![(1u64..4).prop_map(|rows| 64 * rows), 1u64..200];
+    proptest::collection::vec((0usize..4, how, start, bytes, 0u8..2), 1..12)
+}
+
+/// The kinds that are found, with the instructions and the bytes.
+fn found_in(stretches: &[Stretch], at_once: bool) -> Vec<(RaceKind, u64, Option<u64>, u64)> {
+    let mut waves = Waves::new(true, false);
+    for (pc, &(wave, how, start, bytes, value)) in (8..).step_by(8).zip(stretches) {
+        if bytes.is_multiple_of(7) {
+            waves.step(wave, Wait);
+            waves.step(wave, Barrier);
+        }
+        let mut spans = Spans::default();
+        let mut add = |at: u64| match how {
+            // Every third dword has another value.
+            How::Write => spans.store(at, &[value + u8::from((at / 4).is_multiple_of(3) && value > 0)]),
+            _ => spans.load(at, 1),
+        };
+        let end = start + bytes;
+        let mut dwords: Vec<_> = (start & !3..end).step_by(4).collect();
+        if !at_once {
+            // No dword lies behind what was added before.
+            dwords.reverse();
+        }
+        dwords.into_iter().for_each(|dword| (dword.max(start)..end.min(dword + 4)).for_each(&mut add));
+        waves.waves[wave].touch(true, Access::new(how, pc), Counter::Vector, &spans);
+    }
+    let name = |finding: RaceFinding| {
+        (finding.kind, finding.access.pc, finding.other.map(|other| other.pc), finding.count)
+    };
+    waves.shared.take().into_iter().map(name).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -419,5 +469,10 @@ proptest! {
             }
         }
         prop_assert_eq!(!waves.shared.take().is_empty(), is_racy(&steps));
+    }
+
+    #[test]
+    fn the_same_is_found_of_rows_as_of_their_dwords(stretches in stretches()) {
+        prop_assert_eq!(found_in(&stretches, true), found_in(&stretches, false));
     }
 }

@@ -2,23 +2,23 @@
 
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
-use parking_lot::Mutex;
-
 use super::{
     How, RaceAccess, RaceByte, RaceFinding, RaceKind, RaceWatch, SharedRaces,
+    cell::{Access, Event, Meeting, Reach, Toucher},
     clock::{Clock, Times, join},
-    shadow::{Access, Behind, Event, Heard, Meeting, Memory, Reach, Source, Span, Upto, add},
+    shadow::Memory,
+    shown::{Behind, Heard, Source, Upto, add},
+    spans::Spans,
 };
 
 /// What the waves of a workgroup share.
-#[derive(Default)]
 pub(crate) struct Group {
     number: u64,
     /// Its waves, by their numbers in the dispatch.
     waves: Range<u32>,
     /// Bytes of LDS that the dispatch has asked for.
     bytes: u32,
-    lds: Mutex<Memory>,
+    lds: Memory,
 }
 
 impl Group {
@@ -26,7 +26,7 @@ impl Group {
     pub(crate) fn new(number: u64, waves: u32, bytes: u32) -> Self {
         // CAST: waves beyond 2^32 share numbers, so that some of what they do is missed.
         let first = (number as u32).wrapping_mul(waves);
-        Self { number, waves: first..first.saturating_add(waves), bytes, lds: Mutex::default() }
+        Self { number, waves: first..first.saturating_add(waves), bytes, lds: Memory::new(1) }
     }
 }
 
@@ -78,15 +78,14 @@ const TOLD: usize = 4;
 /// What all waves of a dispatch meet at: no address of memory.
 const GRID: u64 = u64::MAX;
 
-/// Where the lanes of an instruction touch memory, and LDS.
+/// What the lanes of an instruction touch of memory, and of LDS.
 #[derive(Default)]
-pub(crate) struct Spans {
-    pub(crate) memory: Vec<Span>,
-    pub(crate) lds: Vec<Span>,
+pub(crate) struct Touched {
+    pub(crate) memory: Spans,
+    pub(crate) lds: Spans,
 }
 
 /// A wave's part.
-#[derive(Default)]
 pub(crate) struct Racing {
     group: Arc<Group>,
     shared: SharedRaces,
@@ -116,9 +115,9 @@ pub(crate) struct Racing {
     /// What it has read in LDS and in memory, where others may have shown something, and not asked for.
     heard: [Heard; 2],
     /// Room for what an instruction touches.
-    pub(crate) room: Spans,
-    /// Places of memory and of LDS that its latest access reads.
-    reading: Vec<(bool, u64, u8)>,
+    pub(crate) room: Touched,
+    /// Dwords of memory and of LDS that its latest access reads.
+    reading: Vec<(bool, u64)>,
     /// Whether it is behind more than it has published, to readers of memory and to those of LDS.
     is_news: [bool; 2],
     /// The load that it has executed last, and where, if nothing else was accessed since.
@@ -154,28 +153,46 @@ impl Arrival {
 }
 
 impl Racing {
-    /// Has it watch a wave of a workgroup.
-    pub(crate) fn begin(
-        &mut self,
+    /// Watches a wave of a workgroup, by its number there.
+    pub(crate) fn new(
         group: &Arc<Group>,
         number: u32,
         shared: &SharedRaces,
         watch: RaceWatch,
         caches: Caches,
-    ) {
-        *self = Self {
+    ) -> Self {
+        Self {
             group: Arc::clone(group),
             shared: Arc::clone(shared),
             watch,
             wave: group.waves.start.wrapping_add(number),
             caches,
+            at: None,
+            time: 0,
+            vector: VecDeque::new(),
+            stores: VecDeque::new(),
+            local: VecDeque::new(),
+            has_waited: false,
+            flushed: None,
+            flushing: None,
+            clock: Arc::default(),
+            near: Arc::default(),
+            seen: Arc::default(),
+            heard: Default::default(),
+            room: Touched::default(),
+            reading: Vec::new(),
             is_news: [true; 2],
-            room: std::mem::take(&mut self.room),
-            vector: std::mem::take(&mut self.vector),
-            stores: std::mem::take(&mut self.stores),
-            local: std::mem::take(&mut self.local),
-            ..Self::default()
-        };
+            polled: None,
+            met: None,
+            is_fresh: false,
+            signalled: VecDeque::new(),
+        }
+    }
+
+    /// Watches the `next` wave, in the room that this one has needed.
+    pub(crate) fn go_on_with(&mut self, next: Self) {
+        let last = std::mem::replace(self, next);
+        (self.room, self.vector, self.stores, self.local) = (last.room, last.vector, last.stores, last.local);
         self.vector.clear();
         self.stores.clear();
         self.local.clear();
@@ -243,7 +260,7 @@ impl Racing {
         }
         for (source, upto) in lds.drain() {
             let times = |(time, released)| Times { device: 0, group: time - 1, local: released };
-            self.group.lds.lock().acquire(source, upto, &mut seen, times);
+            self.group.lds.shown.lock().acquire(source, upto, &mut seen, times);
         }
         if only_lds {
             seen.heard.drain().for_each(|(source, upto)| {
@@ -258,26 +275,26 @@ impl Racing {
             if !add(&mut asked, source, upto) {
                 continue;
             }
-            let mut memory = self.shared.memory.lock();
+            let mut shown = self.shared.memory.shown.lock();
             if source == Source::Atomics(GRID) {
                 // Compilers invalidate caches before they wait for the grid, and rely on that behind it.
                 let mut behind = Behind { clock: std::mem::take(&mut self.clock), ..Behind::default() };
-                memory.acquire(source, upto, &mut behind, |_| Times::default());
+                shown.acquire(source, upto, &mut behind, |_| Times::default());
                 self.clock = behind.clock;
                 left.extend(behind.heard);
             } else {
                 let times =
                     |(_, released): Upto| Times { device: released, group: released, local: released };
-                memory.acquire(source, upto, &mut seen, times);
+                shown.acquire(source, upto, &mut seen, times);
                 left.extend(seen.heard.drain());
             }
         }
         self.seen = seen.clock;
     }
 
-    /// Notes that its access reads what others may show at these places, once it is executed.
-    pub(crate) fn hear(&mut self, in_memory: bool, places: impl Iterator<Item = (u64, u8)>) {
-        self.reading.extend(places.map(|(at, bytes)| (in_memory, at, bytes)));
+    /// Notes that its access reads what others may show in these dwords, once it is executed.
+    pub(crate) fn hear(&mut self, in_memory: bool, dwords: impl Iterator<Item = u64>) {
+        self.reading.extend(dwords.map(|at| (in_memory, at)));
     }
 
     /// Its latest access is executed.
@@ -286,9 +303,9 @@ impl Racing {
             return;
         }
         let mut reading = std::mem::take(&mut self.reading);
-        for (in_memory, at, bytes) in reading.drain(..) {
-            let memory = if in_memory { self.shared.memory.lock() } else { self.group.lds.lock() };
-            memory.read(self.wave, at, bytes, |source, upto| {
+        for (in_memory, at) in reading.drain(..) {
+            let memory = if in_memory { &self.shared.memory } else { &self.group.lds };
+            memory.read(self.wave, at, |source, upto| {
                 if add(&mut self.heard[usize::from(in_memory)], source, upto) {
                     self.is_news = [true; 2];
                 }
@@ -389,7 +406,9 @@ impl Racing {
             None if self.caches.writes_back => {}
             None => Arc::make_mut(&mut clock).promote(&self.group.waves),
         }
-        Some(Behind { clock, heard: self.heard[1].clone() })
+        // Nothing was told before either, since a wave forgets nothing.
+        let has_news = !clock.is_empty() || !self.heard[1].is_empty();
+        has_news.then(|| Behind { clock, heard: self.heard[1].clone() })
     }
 
     /// Whether it has waited for all accesses to memory, since there were any.
@@ -402,17 +421,17 @@ impl Racing {
         if self.met.replace(self.time) != Some(self.time) {
             let times = self.times();
             let news = self.news(true);
-            let mut memory = self.shared.memory.lock();
+            let mut shown = self.shared.memory.shown.lock();
             if let Some(news) = news {
-                memory.publish(self.wave, self.time, news);
+                shown.publish(self.wave, self.time, news);
             }
-            memory.release(GRID, self.wave, self.time, times);
+            shown.release(GRID, self.wave, self.time, times);
         }
-        self.hear(true, [(GRID, 0)].into_iter());
+        self.hear(true, [GRID].into_iter());
     }
 
     /// Touches bytes of memory or of LDS; an atomic shows there what it comes behind.
-    pub(crate) fn touch(&mut self, in_memory: bool, access: Access, counter: Counter, spans: &[Span]) {
+    pub(crate) fn touch(&mut self, in_memory: bool, access: Access, counter: Counter, spans: &Spans) {
         let times = self.times();
         let news = if access.how == How::Read { None } else { self.news(in_memory) };
         self.issue(counter);
@@ -420,26 +439,25 @@ impl Racing {
         let released = if in_memory { times.device } else { times.local };
         let event = Event::new(self.wave, self.time, released, access);
         let mut unordered = Vec::new();
-        {
-            let mut memory = if in_memory { self.shared.memory.lock() } else { self.group.lds.lock() };
+        let memory = if in_memory { &self.shared.memory } else { &self.group.lds };
+        // Before others see what it has touched.
+        if news.is_some() || access.how == How::Atomic {
+            let mut shown = memory.shown.lock();
             if let Some(news) = news {
-                memory.publish(self.wave, self.time, news);
+                shown.publish(self.wave, self.time, news);
             }
             if access.how == How::Atomic {
-                spans.iter().for_each(|span| memory.release(span.at, self.wave, self.time, times));
-            }
-            let mut is_before = |other: &Event| self.is_behind(in_memory, &access, other);
-            for spans in spans.chunk_by(|one, other| Memory::is_of_one_page(one.at, other.at)) {
-                let page = memory.page(spans[0].at);
-                for span in spans {
-                    let found =
-                        |other: &Event, mask, meeting| unordered.push((*other, span.at, mask, meeting));
-                    let same = self.watch.same_values;
-                    let (cell, group) = (&mut page[Memory::place(span.at)], &self.group.waves);
-                    cell.touch(event, span, same, group, &mut is_before, found);
-                }
+                spans.dwords().for_each(|at| shown.release(at, self.wave, self.time, times));
             }
         }
+        let toucher = Toucher {
+            group: &self.group.waves,
+            wants_same: self.watch.same_values,
+            is_before: |other: &Event| self.is_behind(in_memory, &access, other),
+        };
+        memory.touch(event, spans, &toucher, |other, at, mask, meeting| {
+            unordered.push((*other, at, mask, meeting));
+        });
         if !unordered.is_empty() {
             // Something that it has read before may say otherwise.
             self.listen(false);
@@ -457,16 +475,15 @@ impl Racing {
     }
 
     /// Notes a load of one place: what is loaded there again and again, with no access between, may be a flag that it waits for.
-    fn poll(&mut self, in_memory: bool, access: &Access, spans: &[Span]) {
-        let is_one = spans.first().filter(|first| spans.iter().all(|span| span.at == first.at));
-        let place = is_one.map(|span| (in_memory, span.at, access.pc)).filter(|_| access.how == How::Read);
+    fn poll(&mut self, in_memory: bool, access: &Access, spans: &Spans) {
+        let only = spans.only().filter(|_| access.how == How::Read);
+        let place = only.map(|at| (in_memory, at, access.pc));
         let Some((_, at, pc)) = place else { return self.polled = None };
         if self.polled == place {
             self.shared.know_poll(pc);
         }
         self.polled = place;
-        // CAST: at most 4.
-        self.hear(in_memory, [(at, spans[0].bytes as u8)].into_iter());
+        self.hear(in_memory, [at & !3].into_iter());
     }
 
     /// Whether an access of another wave is before one of its own that comes next.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::{
     Wave,
-    exec::{access::Access, kind::Kind, scratch, shape, smem, to_lds},
+    exec::{self, access::Access, kind::Kind, scratch, shape, smem, to_lds},
 };
 use crate::isa::{Family, Inst, Memory, Operand, Row, Ty, flag, table};
 
@@ -51,6 +51,10 @@ pub(super) struct Part<'a> {
     /// Where an atomic puts what was there.
     pub(super) returned: Option<usize>,
     pub(super) places: Places<'a>,
+    /// Whether the dwords of a lane lie one behind the other.
+    pub(super) is_linear: bool,
+    /// The address of the first lane if it is known that all live ones lie one behind the other in memory.
+    pub(super) straight: Option<u64>,
 }
 
 /// What an instruction does, and the width and conversion of a lane's datum.
@@ -219,14 +223,22 @@ pub(super) fn local(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
             };
             let returned = dst.filter(|_| action == Action::Exchange).map(|dst| dst + behind);
             let places = |lane, on| Place::Lds(at(lane, offset * unit).wrapping_add(on));
-            each(&Part { action, kind, data: Data::Rows(row), returned, places: &places });
+            each(&Part {
+                action,
+                kind,
+                data: Data::Rows(row),
+                returned,
+                places: &places,
+                is_linear: true,
+                straight: None,
+            });
         }
         return;
     }
     let returned = dst.filter(|_| action != Action::Load);
     let places = |lane, on| Place::Lds(at(lane, inst.imm as u32).wrapping_add(on));
     let data = if name.contains("_tr_") { Data::Formatted(row) } else { Data::Rows(row) };
-    each(&Part { action, kind, data, returned, places: &places });
+    each(&Part { action, kind, data, returned, places: &places, is_linear: true, straight: None });
 }
 
 /// Tells `each` what an instruction of FLAT, GLOBAL or SCRATCH accesses.
@@ -275,7 +287,9 @@ pub(super) fn flat(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
         _ => Data::Rows(register(data)),
     };
     let returned = inst.dst.row().filter(|_| matches!(action, Action::Exchange | Action::Atomic));
-    each(&Part { action, kind, data: moved, returned, places: &places });
+    let is_global = family == Family::Global && !by_lane;
+    let straight = is_global.then(|| exec::flat::straight_lanes(wave, inst, kind.bytes())).flatten();
+    each(&Part { action, kind, data: moved, returned, places: &places, is_linear: true, straight });
 }
 
 /// Tells `each` what an instruction of MUBUF or MTBUF accesses.
@@ -306,7 +320,15 @@ pub(super) fn buffer(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) 
         false => Data::Rows(first),
     };
     let returns = inst.memory.has(Memory::RETURNS);
-    each(&Part { action, kind, data, returned: returns.then_some(first), places: &places });
+    each(&Part {
+        action,
+        kind,
+        data,
+        returned: returns.then_some(first),
+        places: &places,
+        is_linear: false,
+        straight: None,
+    });
 }
 
 /// The dwords that an instruction of SMEM accesses, or the byte or two.

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     isa::{Family, Generation, Inst, Memory, Operand, Target, flag},
     memory::coherence,
-    race::{Access, Counter, How, Most, RaceWatch, Racing, Reach, Span, Spans},
+    race::{Access, Counter, How, Most, RaceWatch, Racing, Reach, Spans, Touched},
 };
 
 // Opcodes of their families (MI200 ISA, 12).
@@ -187,11 +187,15 @@ impl Look<'_> {
             (_, true) => How::Write,
             _ => How::Read,
         };
-        let bytes = dwords.kind.bytes();
-        let spans: Vec<_> = (0..dwords.count)
-            .filter_map(|n| Some((dwords.at(n)?, self.wave.scalar(Operand(self.inst.dst.0 + n), self.inst))))
-            .map(|(at, value)| Span { at, bytes, value })
-            .collect();
+        let mut spans = Spans::default();
+        for (n, at) in (0..dwords.count).filter_map(|n| Some((n, dwords.at(n)?))) {
+            if how == How::Write {
+                let value = self.wave.scalar(Operand(self.inst.dst.0 + n), self.inst).to_le_bytes();
+                spans.store(at, &value[..dwords.kind.bytes() as usize]);
+            } else {
+                spans.load(at, dwords.kind.bytes());
+            }
+        }
         let is_apart = self.wave.target.generation() == Generation::Gfx12;
         let counter = if is_apart { Counter::Scalar } else { Counter::Local };
         racing.touch(true, self.access(racing, how), counter, &spans);
@@ -236,7 +240,7 @@ impl Look<'_> {
         access.compares = how == How::Atomic && inst.row.name.contains("cmp");
         (access.coherent, access.meets_atomics) = (coherent, meets_atomics);
         access.atomic_store = if is_told && how == How::Write { coherent } else { Reach::Nobody };
-        access.is_unknown = inst.row.name.contains("_lds_");
+        access.is_unknown = how == How::Write && inst.row.name.contains("_lds_");
         access
     }
 
@@ -254,8 +258,10 @@ impl Look<'_> {
         let mut spans = std::mem::take(&mut racing.room);
         spans.memory.clear();
         spans.lds.clear();
-        for lane in shape::lanes(self.wave.exec) {
-            self.lane(racing, part, &access, lane, &mut spans);
+        match part.straight {
+            Some(at) => self.straight(part, at, &mut spans.memory),
+            None => shape::lanes(self.wave.exec)
+                .for_each(|lane| self.lane(racing, part, &access, lane, &mut spans)),
         }
         if racing.watch.order {
             self.touch(racing, part, access, &spans);
@@ -264,7 +270,7 @@ impl Look<'_> {
     }
 
     /// Notes what the lanes touch.
-    fn touch(&self, racing: &mut Racing, part: &Part<'_>, access: Access, spans: &Spans) {
+    fn touch(&self, racing: &mut Racing, part: &Part<'_>, access: Access, spans: &Touched) {
         let how = access.how;
         let to_lds = match (part.data, how) {
             (Data::Lds(_), How::Read) => Counter::ToLds,
@@ -276,10 +282,15 @@ impl Look<'_> {
             racing.issue_scratch(to_lds);
         }
         if let Data::Lds(place) = part.data {
-            let lanes = shape::lanes(self.wave.exec).filter_map(|lane| place.lane(self.wave, lane));
-            let spans: Vec<_> =
-                lanes.map(|at| Span { at: at.into(), bytes: place.bytes(), value: 0 }).collect();
             let how = if how == How::Read { How::Write } else { How::Read };
+            let mut spans = Spans::default();
+            for at in shape::lanes(self.wave.exec).filter_map(|lane| place.lane(self.wave, lane)) {
+                match how {
+                    // What it is is not known.
+                    How::Write => spans.store(at.into(), &[0; 16][..place.bytes() as usize]),
+                    _ => spans.load(at.into(), place.bytes()),
+                }
+            }
             let mut access = Access::new(how, self.pc);
             access.is_unknown = true;
             racing.touch(false, access, to_lds, &spans);
@@ -292,46 +303,60 @@ impl Look<'_> {
             How::Atomic => part.returned.is_some(),
         };
         if hears {
-            let places = |span: &Span| (span.at, 4);
-            racing.hear(true, spans.memory.iter().map(places));
+            racing.hear(true, spans.memory.dwords());
             if how == How::Atomic {
-                racing.hear(false, spans.lds.iter().map(places));
+                racing.hear(false, spans.lds.dwords());
             }
+        }
+    }
+
+    /// What a lane stores.
+    fn stored(&self, part: &Part<'_>, lane: usize) -> [u8; 16] {
+        let mut data = [0; 16];
+        if let Data::Rows(row) = part.data {
+            let words = kind::take(self.wave, part.kind, row, lane);
+            data.as_chunks_mut()
+                .0
+                .iter_mut()
+                .zip(words)
+                .for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+        }
+        data
+    }
+
+    /// Notes what all lanes touch, the first at an address and the others behind it.
+    fn straight(&self, part: &Part<'_>, at: u64, spans: &mut Spans) {
+        let bytes = part.kind.bytes();
+        match part.action {
+            Action::Store => shape::lanes(self.wave.exec).for_each(|lane| {
+                let at = at.wrapping_add(lane as u64 * u64::from(bytes));
+                spans.store(at, &self.stored(part, lane)[..bytes as usize]);
+            }),
+            _ => spans.load(at, self.wave.exec.count_ones() * bytes),
         }
     }
 
     /// Notes what a lane touches.
-    fn lane(&self, racing: &Racing, part: &Part<'_>, access: &Access, lane: usize, spans: &mut Spans) {
+    fn lane(&self, racing: &Racing, part: &Part<'_>, access: &Access, lane: usize, spans: &mut Touched) {
         let (kind, bytes) = (part.kind, part.kind.bytes());
-        let words = match (part.action, part.data) {
-            (Action::Store, Data::Rows(row)) => kind::take(self.wave, kind, row, lane),
-            _ => [0; 4],
+        let data = if part.action == Action::Store { self.stored(part, lane) } else { [0; 16] };
+        let touch = |spans: &mut Spans, at, on: u32, bytes: u32| match part.action {
+            Action::Store => spans.store(at, &data[on as usize..][..bytes as usize]),
+            _ => spans.load(at, bytes),
         };
-        for n in 0..bytes.div_ceil(4) {
-            let bytes = (bytes - 4 * n).min(4);
-            let value = words[n as usize];
-            match (part.places)(lane, 4 * n) {
-                Place::Memory(at) => split(at, bytes, value, &mut spans.memory),
-                Place::Lds(at) if n == 0 && racing.leaves(access, at, kind.bytes()) => return,
-                Place::Lds(at) => split(at.into(), bytes, value, &mut spans.lds),
+        // What a lane touches of a buffer may lie anywhere, dword by dword, and be none beyond its end.
+        let step = if part.is_linear { bytes } else { 4 };
+        let mut on = 0;
+        while on < bytes {
+            let bytes = (bytes - on).min(step);
+            match (part.places)(lane, on) {
+                Place::Memory(at) => touch(&mut spans.memory, at, on, bytes),
+                Place::Lds(at) if on == 0 && racing.leaves(access, at, kind.bytes()) => return,
+                Place::Lds(at) => touch(&mut spans.lds, at.into(), on, bytes),
                 Place::Scratch(_) | Place::Nowhere => {}
             }
+            on += step;
         }
-    }
-}
-
-/// The bytes of a dword, or of two if it is not aligned.
-fn split(at: u64, bytes: u32, value: u32, spans: &mut Vec<Span>) {
-    // CAST: at most 4.
-    let first = bytes.min(4 - (at & 3) as u32);
-    let low = if first == 4 { value } else { value & ((1 << (8 * first)) - 1) };
-    spans.push(Span { at, bytes: first, value: low });
-    if first < bytes {
-        spans.push(Span {
-            at: at.wrapping_add(first.into()),
-            bytes: bytes - first,
-            value: value >> (8 * first),
-        });
     }
 }
 

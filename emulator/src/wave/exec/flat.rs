@@ -52,10 +52,9 @@ fn wide(w: &Wave, row: usize, offset: i64) -> Place {
     Place::Anywhere { row, offset }
 }
 
-/// The address of lane 0 if the first `N` lanes, which are live, lie one behind the other, and may be accessed.
+/// The address of lane 0 if the first `N` lanes of a GLOBAL instruction lie one behind the other.
 #[inline(always)]
-fn block<const K: u8, const N: usize>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
-    let stride = const { kind_of(K).bytes() };
+fn straight<const N: usize>(w: &Wave, inst: &Inst, stride: u32) -> Option<u64> {
     let row = row(inst.src[0]);
     let start = if inst.src[2] == Operand::NONE {
         shape::straight::<N>(w.row(row), w.row(row + 1), stride)?
@@ -63,7 +62,23 @@ fn block<const K: u8, const N: usize>(w: &mut Wave, inst: &Inst, write: bool) ->
         let offset = shape::straight_offsets::<N>(w.row(row), stride)?;
         w.scalar64(inst.src[2], inst).wrapping_add(u64::from(offset))
     };
-    let start = start.wrapping_add_signed(i64::from(inst.imm));
+    Some(start.wrapping_add_signed(i64::from(inst.imm)))
+}
+
+/// As [`straight`], of the live lanes, if they are all of a wave.
+pub fn straight_lanes(w: &Wave, inst: &Inst, stride: u32) -> Option<u64> {
+    match w.exec {
+        u64::MAX => straight::<64>(w, inst, stride),
+        LOWER => straight::<32>(w, inst, stride),
+        _ => None,
+    }
+}
+
+/// See [`straight`]; the lanes are live, and may be accessed.
+#[inline(always)]
+fn block<const K: u8, const N: usize>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
+    let stride = const { kind_of(K).bytes() };
+    let start = straight::<N>(w, inst, stride)?;
     w.allows(start, start.wrapping_add(N as u64 * u64::from(stride) - 1), write).then_some(start)
 }
 
