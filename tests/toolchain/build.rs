@@ -6,7 +6,10 @@ use std::{
     process::Command,
 };
 
-use xtask::device_libs::{self, BITCODE};
+use xtask::{
+    device_libs::{self, BITCODE},
+    passes::{self, INSTALLED, Pass},
+};
 
 use super::{Toolchain, cached, sources, stamp};
 
@@ -109,26 +112,50 @@ impl Build {
         }
         let key = (self, output, source, text, headers(), installed, options.clone());
         cached(&key, name, |result| {
-            let object = result.with_extension("o");
-            let mut compile = Command::new(self.compiler.path());
-            compile.args(&options).arg(&path);
-            match output {
-                Output::Program => compile.arg("-c").arg("-o").arg(&object),
-                Output::Bundle => {
-                    compile.args(["--cuda-device-only", "--gpu-bundle-output", "-o"]).arg(result)
+            let pass = |pass: Pass| {
+                let precompiled = self.precompiled(pass);
+                let mut options = options.clone();
+                if precompiled.is_none() {
+                    options.extend(["-include".to_owned(), beginning().display().to_string()]);
                 }
+                let mut command = pass.compile(self.compiler.path(), &options, precompiled.as_deref(), &path);
+                command.env_remove("LD_LIBRARY_PATH");
+                Ok(command)
             };
-            check(&mut compile);
-            if output == Output::Program {
-                let libraries = self.libraries.iter().map(Path::new);
-                let objects: Vec<_> = std::iter::once(object.as_path()).chain(libraries).collect();
-                link(self.compiler, &toolchain.lib().join(self.abi), &objects, &[], result);
+            if output == Output::Bundle {
+                let device = pass(Pass::Device);
+                return check(device.expect("a command").arg("-o").arg(result));
             }
+            let [bundle, object] = ["hipfb", "o"].map(|extension| result.with_extension(extension));
+            passes::compile_both(pass, name.as_ref(), &bundle, &object)
+                .unwrap_or_else(|error| panic!("{error}"));
+            let libraries = self.libraries.iter().map(Path::new);
+            let objects: Vec<_> = std::iter::once(object.as_path()).chain(libraries).collect();
+            link(self.compiler, &toolchain.lib().join(self.abi), &objects, &[], result);
         })
     }
 
+    /// What a pass over programs begins with, if the options are such that many programs are compiled with them: none of its
+    /// own but macros, which no header asks for.
+    fn precompiled(&self, pass: Pass) -> Option<PathBuf> {
+        if self.options.iter().any(|option| !option.starts_with("-D")) {
+            return None;
+        }
+        let options = Self { options: &[], ..*self }.arguments();
+        let begins = beginning();
+        // The compiler takes it only for the very files that it was made from.
+        let folder = begins.with_file_name("");
+        let ours = fs::read_dir(&folder).expect("the sources can be read").filter_map(Result::ok);
+        let mut files: Vec<_> = ours.map(|entry| entry.path()).chain([INSTALLED.into()]).collect();
+        files.sort();
+        let stamps: Vec<_> = files.iter().map(|file| stamp(&file.display().to_string())).collect();
+        let key = (self.compiler, &options, pass, headers(), files, stamps);
+        Some(cached(&key, "beginning.pch", |result| {
+            check(&mut pass.precompile(self.compiler.path(), &options, &begins, result));
+        }))
+    }
+
     fn arguments(&self) -> Vec<String> {
-        let programs = sources();
         let mut arguments: Vec<String> = [
             "-x",
             "hip",
@@ -144,8 +171,6 @@ impl Build {
         .into();
         arguments.push(format!("--offload-arch={}", self.arch));
         arguments.push(format!("-O{}", self.level));
-        arguments.push("-include".into());
-        arguments.push(programs.join("toolchain").join("compat.h").display().to_string());
         let libraries = match self.compiler {
             Compiler::Clang15 => PathBuf::from(BITCODE),
             Compiler::Clang22 => {
@@ -216,6 +241,11 @@ fn link(compiler: Compiler, folder: &Path, objects: &[&Path], libraries: &[&str]
     link.args(objects).arg("-o").arg(result).arg("-L").arg(folder);
     link.args(["-lamdhip64", "-lpthread"]);
     check(link.args(libraries.iter().map(|library| format!("-l{library}"))));
+}
+
+/// What every program begins with.
+fn beginning() -> PathBuf {
+    sources().join("toolchain/beginning.h")
 }
 
 /// Names and texts of the headers that programs include.

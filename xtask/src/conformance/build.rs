@@ -16,7 +16,15 @@ use std::{
 };
 
 use super::programs::Language;
-use crate::{Result, device_libs::BITCODE, file_error, link::aside, output, stamp, target_dir};
+use crate::{
+    Result,
+    device_libs::BITCODE,
+    file_error,
+    link::aside,
+    output,
+    passes::{self, INSTALLED, Pass},
+    stamp, target_dir,
+};
 
 /// The compiler that Debian's hipcc 5.2.3 calls.
 const COMPILER: &str = "/usr/bin/clang++-15";
@@ -25,9 +33,6 @@ pub const ARCHITECTURE: &str = "gfx90a";
 
 /// The header that all programs include before they declare anything, in their folder.
 const HEADER: &str = "observe.h";
-
-/// What Debian writes whenever it installs or upgrades a package.
-const INSTALLED: &str = "/var/lib/dpkg/status";
 
 /// Where conformance programs are built and run.
 pub fn directory() -> PathBuf {
@@ -43,59 +48,19 @@ pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
     let name = source.file_stem().unwrap_or_default();
     let program = directory().join("bin").join(name);
     cached(&program, &key(source, COMPILER, &flags)?, |aside, scratch| {
+        let header = source.with_file_name(HEADER);
         let pass = |pass: Pass| {
-            let mut command = Command::new(COMPILER);
-            command.args(&flags).args(pass.flags()).arg("-c").arg(source);
-            let header = source.with_file_name(HEADER);
-            if header.exists() {
-                command.args(["-Xclang", "-include-pch", "-Xclang"]).arg(precompile(&header, &flags, pass)?);
-            }
-            Result::Ok(command)
+            let precompiled = header.exists().then(|| precompile(&header, &flags, pass)).transpose()?;
+            Ok(pass.compile(COMPILER, &flags, precompiled.as_deref(), source))
         };
         let object = scratch.join("host.o");
-        let mut host;
         match language {
-            Language::Cpp => host = pass(Pass::Only)?,
-            Language::Hip => {
-                // By it both passes name the variables of a file alike.
-                let id = format!("-cuid={}", name.display());
-                let bundle = scratch.join("device.hipfb");
-                output(pass(Pass::Device)?.arg(&id).arg("-o").arg(&bundle))?;
-                host = pass(Pass::Host)?;
-                host.arg(id).args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(bundle);
-            }
+            Language::Cpp => output(pass(Pass::Only)?.arg("-o").arg(&object)).map(drop)?,
+            Language::Hip => passes::compile_both(pass, name, &scratch.join("device.hipfb"), &object)?,
         }
-        output(host.arg("-o").arg(&object))?;
         let mut link = Command::new(COMPILER);
         output(link.arg(&object).args(["-lamdhip64", "-lpthread", "-ldl", "-o"]).arg(aside)).map(drop)
     })
-}
-
-/// One of the times that the compiler reads a program.
-#[derive(Clone, Copy)]
-enum Pass {
-    /// The one for a program without device code.
-    Only,
-    Host,
-    Device,
-}
-
-impl Pass {
-    fn flags(self) -> &'static [&'static str] {
-        match self {
-            Self::Only => &[],
-            Self::Host => &["--offload-host-only"],
-            Self::Device => &["--offload-device-only"],
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Only => "only",
-            Self::Host => "host",
-            Self::Device => "device",
-        }
-    }
 }
 
 /// What the compiler makes of `header` for one pass over programs with `flags`.
@@ -108,17 +73,10 @@ fn precompile(header: &Path, flags: &[String], pass: Pass) -> Result<PathBuf> {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     // The compiler takes it only for the very files that it was made from, and most of those are other packages'.
     let files = [header, Path::new(INSTALLED)].map(stamp);
-    let key = key(header, COMPILER, &(header, files, flags, pass.flags()))?;
+    let key = key(header, COMPILER, &(header, files, flags, pass))?;
     let precompiled = directory().join(format!("observe-{}.pch", pass.name()));
     cached(&precompiled, &key, |aside, _| {
-        let mut command = Command::new(COMPILER);
-        command.args(flags).args(pass.flags());
-        if let Pass::Only = pass {
-            command.args(["-x", "c++-header"]);
-        }
-        // As the result of the driver, what a pass for a device makes would be linked.
-        command.args(["-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang"]).arg(aside);
-        output(command.arg(header)).map(drop)
+        output(&mut pass.precompile(COMPILER, flags, header, aside)).map(drop)
     })
 }
 
