@@ -48,10 +48,9 @@ pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
     let name = source.file_stem().unwrap_or_default();
     let program = directory().join("bin").join(name);
     cached(&program, &key(source, COMPILER, &flags)?, |aside, scratch| {
-        let header = source.with_file_name(HEADER);
         let pass = |pass: Pass| {
-            let precompiled = header.exists().then(|| precompile(&header, &flags, pass)).transpose()?;
-            Ok(pass.compile(COMPILER, &flags, precompiled.as_deref(), source))
+            let precompiled = directory().join(format!("observe-{}.pch", pass.name()));
+            compile_pass(pass, COMPILER, &flags, &precompiled, source)
         };
         let object = scratch.join("host.o");
         match language {
@@ -63,21 +62,31 @@ pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
     })
 }
 
-/// What the compiler makes of `header` for one pass over programs with `flags`.
+/// A pass over a program; it begins with the header that all begin with, which is `precompiled` there unless it was before.
 ///
 /// # Errors
 /// Those of [`cached`].
-fn precompile(header: &Path, flags: &[String], pass: Pass) -> Result<PathBuf> {
+pub fn compile_pass(
+    pass: Pass,
+    compiler: &str,
+    flags: &[String],
+    precompiled: &Path,
+    source: &Path,
+) -> Result<Command> {
+    let header = source.with_file_name(HEADER);
+    if !header.exists() {
+        return Ok(pass.compile(compiler, flags, None, source));
+    }
     // Of the threads that compile programs one makes it, and the others wait.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     // The compiler takes it only for the very files that it was made from, and most of those are other packages'.
-    let files = [header, Path::new(INSTALLED)].map(stamp);
-    let key = key(header, COMPILER, &(header, files, flags, pass))?;
-    let precompiled = directory().join(format!("observe-{}.pch", pass.name()));
-    cached(&precompiled, &key, |aside, _| {
-        output(&mut pass.precompile(COMPILER, flags, header, aside)).map(drop)
-    })
+    let files = [&header, Path::new(INSTALLED)].map(stamp);
+    let key = key(&header, compiler, &(&header, files, flags, pass))?;
+    let precompiled = cached(precompiled, &key, |aside, _| {
+        output(&mut pass.precompile(compiler, flags, &header, aside)).map(drop)
+    })?;
+    Ok(pass.compile(compiler, flags, Some(&precompiled), source))
 }
 
 /// Has `make` build a program, given its place for the time being and a folder for what lies between, unless it was built

@@ -8,10 +8,12 @@ use std::{
 use crate::{
     Result,
     conformance::{
-        build::{cached, key},
+        build::{cached, compile_pass, key},
         programs::Language,
     },
-    output, target_dir,
+    output,
+    passes::Pass,
+    target_dir,
 };
 
 const COMPILER: &str = "/usr/bin/clang++-22";
@@ -42,16 +44,22 @@ pub fn compile(source: &Path, language: Language, device_libs: &Path) -> Result<
     let flags = flags(language, device_libs);
     let program = directory().join(source.file_stem().unwrap_or_default());
     cached(&program, &key(source, COMPILER, &(TARGETS, &flags))?, |aside, scratch| {
-        let mut host = Command::new(COMPILER);
-        host.args(&flags);
-        if language == Language::Hip {
-            let bundle = bundle(source, &flags, scratch)?;
-            host.args(["--offload-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(bundle);
-            // HIP's headers want it; what they compute from it is device code.
-            host.arg("-D__AMDGCN_WAVEFRONT_SIZE=64");
+        let pass = |pass: Pass, flags: &[String]| {
+            let precompiled = directory().join(format!("observe-{}.pch", pass.name()));
+            compile_pass(pass, COMPILER, flags, &precompiled, source)
+        };
+        let mut host;
+        match language {
+            Language::Cpp => host = pass(Pass::Only, &flags)?,
+            Language::Hip => {
+                let bundle = bundle(source, &flags, scratch)?;
+                // HIP's headers want it; what they compute from it is device code.
+                host = pass(Pass::Host, &[&flags[..], &["-D__AMDGCN_WAVEFRONT_SIZE=64".into()]].concat())?;
+                host.args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(bundle);
+            }
         }
         let object = scratch.join("host.o");
-        output(host.arg("-c").arg(source).arg("-o").arg(&object))?;
+        output(host.arg("-o").arg(&object))?;
         let mut link = Command::new(COMPILER);
         // What a distribution of another age may lack.
         link.args(["-static-libstdc++", "-static-libgcc"]);
@@ -67,11 +75,13 @@ fn bundle(source: &Path, flags: &[String], scratch: &Path) -> Result<PathBuf> {
     let mut names = String::from("host-x86_64-unknown-linux-gnu");
     for (target, version, lanes) in TARGETS {
         let object = scratch.join(target);
-        let mut device = Command::new(COMPILER);
-        device.args(flags).args(["--offload-device-only", "--no-gpu-bundle-output"]);
-        device.arg(format!("--offload-arch={target}")).arg(format!("-mcode-object-version={version}"));
-        device.arg(format!("-D__AMDGCN_WAVEFRONT_SIZE={lanes}"));
-        output(device.arg(source).arg("-o").arg(&object))?;
+        let mut flags = flags.to_vec();
+        flags.push(format!("--offload-arch={target}"));
+        flags.push(format!("-mcode-object-version={version}"));
+        flags.push(format!("-D__AMDGCN_WAVEFRONT_SIZE={lanes}"));
+        let precompiled = directory().join(format!("observe-{target}.pch"));
+        let mut device = compile_pass(Pass::Device, COMPILER, &flags, &precompiled, source)?;
+        output(device.arg("--no-gpu-bundle-output").arg("-o").arg(&object))?;
         bundler.arg(format!("-input={}", object.display()));
         names += &format!(",hipv4-amdgcn-amd-amdhsa--{target}");
     }
