@@ -50,8 +50,8 @@ pub(crate) enum Counter {
     Store,
     /// LGKMCNT, on RDNA 4 DSCNT.
     Local,
-    /// KMCNT of RDNA 4, which orders nothing here.
-    Scalar,
+    /// None that orders anything here, as KMCNT of RDNA 4.
+    Nothing,
 }
 
 /// How many accesses may be incomplete, of each counter.
@@ -351,7 +351,7 @@ impl Racing {
                 self.count_store(Some(self.time));
                 self.has_waited = false;
             }
-            Counter::Scalar => {}
+            Counter::Nothing => {}
             Counter::Local => {
                 if self.local.len() == MOST {
                     self.local.pop_front();

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::{
     Wave,
-    exec::{self, access::Access, kind::Kind, scratch, shape, smem, to_lds},
+    exec::{self, access::Access, ds, kind::Kind, scratch, shape, smem, to_lds},
 };
 use crate::isa::{Family, Inst, Memory, Operand, Row, Ty, flag, table};
 
@@ -149,11 +149,12 @@ fn register(op: Operand) -> usize {
     op.row().unwrap_or(0)
 }
 
-/// The vector registers that hold the addresses of an instruction of DS, FLAT, GLOBAL, SCRATCH, MUBUF or MTBUF.
+/// The vector registers that hold the addresses of an instruction of DS, LDSDIR, FLAT, GLOBAL, SCRATCH, MUBUF or MTBUF.
 pub(super) fn address_rows(wave: &Wave, inst: &Inst) -> impl Iterator<Item = usize> {
     let (family, first) = (inst.row.family, inst.src[0].row());
     let (first, wide, second) = match family {
         Family::Ds if has_no_address(inst) || is_gws(inst) => (None, false, None),
+        Family::LdsDirect => (None, false, None),
         Family::Ds => (first, false, None),
         Family::Mubuf | Family::Mtbuf => {
             let access = Access::new(wave, inst);
@@ -187,8 +188,11 @@ fn has_no_address(inst: &Inst) -> bool {
     name.contains("addtid") || matches!(name, "ds_append" | "ds_consume")
 }
 
-/// Tells `each` what an instruction of DS accesses.
+/// Tells `each` what an instruction of DS or LDSDIR accesses.
 pub(super) fn local(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
+    if inst.row.family == Family::LdsDirect {
+        return direct(wave, inst, each);
+    }
     let name = inst.row.name;
     if is_gws(inst) || is_permutation(inst) || name == "ds_nop" {
         return;
@@ -239,6 +243,15 @@ pub(super) fn local(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
     let places = |lane, on| Place::Lds(at(lane, inst.imm as u32).wrapping_add(on));
     let data = if name.contains("_tr_") { Data::Formatted(row) } else { Data::Rows(row) };
     each(&Part { action, kind, data, returned, places: &places, is_linear: true, straight: None });
+}
+
+/// As [`local`], of one that loads one datum for all lanes.
+fn direct(wave: &Wave, inst: &Inst, mut each: impl FnMut(&Part<'_>)) {
+    let Some((at, kind)) = ds::direct(wave.m0()) else { return };
+    let data = Data::Rows(register(inst.dst));
+    let places = |_, on| Place::Lds(at.wrapping_add(on));
+    let (action, returned, straight) = (Action::Load, None, None);
+    each(&Part { action, kind, data, returned, places: &places, is_linear: true, straight });
 }
 
 /// Tells `each` what an instruction of FLAT, GLOBAL or SCRATCH accesses.

@@ -43,13 +43,13 @@ pub(super) const fn families(watch: RaceWatch, generation: Generation) -> u32 {
             [] => 0,
         }
     }
-    use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem, Sop1, Sopk, Sopp};
-    const MEMORY: u32 = bits(&[Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Smem]);
+    use Family::{Ds, Flat, Global, LdsDirect, Mtbuf, Mubuf, Scratch, Smem, Sop1, Sopk, Sopp};
+    const MEMORY: u32 = bits(&[Ds, Flat, Global, LdsDirect, Mtbuf, Mubuf, Scratch, Smem]);
     match (watch.order, watch.bounds, generation) {
         (true, _, Generation::Gfx9) => MEMORY | bits(&[Sopp]),
         (true, ..) => MEMORY | bits(&[Sop1, Sopk, Sopp]),
         (false, true, Generation::Gfx12) => MEMORY,
-        (false, true, _) => bits(&[Ds, Flat]),
+        (false, true, _) => bits(&[Ds, Flat, LdsDirect]),
         (false, false, _) => 0,
     }
 }
@@ -96,7 +96,7 @@ impl Wave {
     /// Looks at an instruction that is about to be executed, if the wave is watched.
     #[cold]
     pub(super) fn follow_races(&mut self, inst: &Inst) {
-        use Family::{Ds, Flat, Global, Mtbuf, Mubuf, Scratch, Sop1, Sopk, Sopp};
+        use Family::{Ds, Flat, Global, LdsDirect, Mtbuf, Mubuf, Scratch, Sop1, Sopk, Sopp};
         let (family, generation) = (inst.row.family, self.target.generation());
         let is_watched = |racing: &Racing| families(racing.watch, generation) >> family as u32 & 1 != 0;
         if !self.racing.as_deref().is_some_and(is_watched) {
@@ -120,7 +120,7 @@ impl Wave {
             }
             Mubuf | Global if inst.row.shape.has(flag::CACHE) => look.maintain(&mut racing),
             Ds if accesses::is_gws(inst) => racing.meet_all(),
-            Ds => accesses::local(self, inst, |part| look.part(&mut racing, part)),
+            Ds | LdsDirect => accesses::local(self, inst, |part| look.part(&mut racing, part)),
             Flat | Scratch if look.is_private() => racing.issue_scratch(look.counter()),
             Flat | Global | Scratch => accesses::flat(self, inst, |part| look.part(&mut racing, part)),
             Mubuf | Mtbuf => accesses::buffer(self, inst, |part| look.part(&mut racing, part)),
@@ -197,7 +197,7 @@ impl Look<'_> {
             }
         }
         let is_apart = self.wave.target.generation() == Generation::Gfx12;
-        let counter = if is_apart { Counter::Scalar } else { Counter::Local };
+        let counter = if is_apart { Counter::Nothing } else { Counter::Local };
         racing.touch(true, self.access(racing, how), counter, &spans);
     }
 
@@ -278,7 +278,7 @@ impl Look<'_> {
         };
         if !spans.memory.is_empty() {
             racing.touch(true, access, to_lds, &spans.memory);
-        } else if self.inst.row.family != Family::Ds {
+        } else if !matches!(self.inst.row.family, Family::Ds | Family::LdsDirect) {
             racing.issue_scratch(to_lds);
         }
         if let Data::Lds(place) = part.data {
@@ -295,7 +295,10 @@ impl Look<'_> {
             access.is_unknown = true;
             racing.touch(false, access, to_lds, &spans);
         } else if !spans.lds.is_empty() {
-            racing.touch(false, access.in_lds(), Counter::Local, &spans.lds);
+            // What EXPCNT counts is complete when the register that it loads is used.
+            let is_direct = self.inst.row.family == Family::LdsDirect;
+            let counter = if is_direct { Counter::Nothing } else { Counter::Local };
+            racing.touch(false, access.in_lds(), counter, &spans.lds);
         }
         let hears = match how {
             How::Read => access.coherent > Reach::Nobody,

@@ -41,9 +41,8 @@ fn look(uninit: &mut Uninit, wave: &mut Wave, step: &Step<'_>) {
         Sopp if !row.shape.has(flag::BRANCH) => {}
         Sop1 | Sop2 | Sopc | Sopk | Sopp => compute::scalar(uninit, wave, step),
         Vop1 | Vop2 | Vop3 | Vop3p | Vopc | Vopd => compute::vector(uninit, wave, step),
-        LdsDirect => compute::vector(uninit, wave, step),
         Ds if accesses::is_permutation(step.inst) => compute::vector(uninit, wave, step),
-        Ds => access::local(uninit, wave, step),
+        Ds | LdsDirect => access::local(uninit, wave, step),
         Flat | Global | Scratch => access::flat(uninit, wave, step),
         Mubuf | Mtbuf => access::buffer(uninit, wave, step),
         Smem => access::scalar(uninit, wave, step),

@@ -412,18 +412,30 @@ pub fn ds_bpermute_fi_b32(w: &mut Wave, inst: &Inst) -> Flow {
     Flow::Next
 }
 
-/// Loads one datum of LDS into all live lanes: its address stands in bits 15..0 of M0, its type in bits 18..16.
+/// The datum that `lds_direct_load` loads: its address stands in bits 15..0 of M0, its type in bits 18..16.
+pub fn direct(m0: u32) -> Option<(u32, Kind)> {
+    let kind = match m0 >> 16 & 7 {
+        0 => Kind::U8,
+        1 => Kind::U16,
+        2 => Kind::B32,
+        4 => Kind::I8,
+        5 => Kind::I16,
+        _ => return None,
+    };
+    Some((m0 & 0xffff, kind))
+}
+
+/// Loads one datum of LDS into all live lanes.
 pub fn lds_direct_load(w: &mut Wave, inst: &Inst) -> Flow {
-    let m0 = w.m0();
-    let offsets = [m0 & 0xffff; 64];
     let dst = row(inst.dst);
-    match m0 >> 16 & 7 {
-        0 => lds::load::<{ Kind::U8 as u8 }>(w, dst, &offsets),
-        1 => lds::load::<{ Kind::U16 as u8 }>(w, dst, &offsets),
-        2 => lds::load::<{ Kind::B32 as u8 }>(w, dst, &offsets),
-        4 => lds::load::<{ Kind::I8 as u8 }>(w, dst, &offsets),
-        5 => lds::load::<{ Kind::I16 as u8 }>(w, dst, &offsets),
-        _ => return w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
+    let direct = direct(w.m0()).map(|(at, kind)| ([at; 64], kind));
+    match direct {
+        Some((offsets, Kind::U8)) => lds::load::<{ Kind::U8 as u8 }>(w, dst, &offsets),
+        Some((offsets, Kind::U16)) => lds::load::<{ Kind::U16 as u8 }>(w, dst, &offsets),
+        Some((offsets, Kind::I8)) => lds::load::<{ Kind::I8 as u8 }>(w, dst, &offsets),
+        Some((offsets, Kind::I16)) => lds::load::<{ Kind::I16 as u8 }>(w, dst, &offsets),
+        Some((offsets, _)) => lds::load::<{ Kind::B32 as u8 }>(w, dst, &offsets),
+        None => return w.fault(inst, FaultKind::Unimplemented { name: inst.row.name }),
     }
     Flow::Next
 }
