@@ -149,7 +149,7 @@ impl Build {
         let mut files: Vec<_> = ours.map(|entry| entry.path()).chain([INSTALLED.into()]).collect();
         files.sort();
         let stamps: Vec<_> = files.iter().map(|file| stamp(&file.display().to_string())).collect();
-        let key = (self.compiler, &options, pass, headers(), files, stamps);
+        let key = (self.compiler, &options, pass, files, stamps);
         Some(cached(&key, "beginning.pch", |result| {
             check(&mut pass.precompile(self.compiler.path(), &options, &begins, result));
         }))

@@ -80,8 +80,9 @@ pub fn compile_pass(
     // Of the threads that compile programs one makes it, and the others wait.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // The compiler takes it only for the very files that it was made from, and most of those are other packages'.
-    let files = [&header, Path::new(INSTALLED)].map(stamp);
+    // The compiler takes it only for the very files that it was made from, some of which flags name. Most are other packages'.
+    let files = flags.iter().map(Path::new).chain([&*header, Path::new(INSTALLED)]);
+    let files: Vec<_> = files.map(stamp).collect();
     let key = key(&header, compiler, &(&header, files, flags, pass))?;
     let precompiled = cached(precompiled, &key, |aside, _| {
         output(&mut pass.precompile(compiler, flags, &header, aside)).map(drop)
