@@ -157,13 +157,13 @@ fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
 fn accesses_of_lds_and_memory_that_nothing_orders_are_found() {
     // A card whose caches keep what is stored until it is written back.
     let Some(corpus) = Corpus::built("race", "check_race.hip", &MATRIX[5]) else { return };
-    corpus.holds(40, &["1"]);
+    corpus.holds(41, &["1"]);
     for build in &RDNA {
         let Some(corpus) = Corpus::built("race", "check_race.hip", build) else { return };
-        corpus.holds(40, &["1"]);
+        corpus.holds(41, &["1"]);
     }
     let Some(corpus) = Corpus::of("race") else { return };
-    corpus.holds(40, &["", "1"]);
+    corpus.holds(41, &["", "1"]);
     let finished = corpus.check(&[], &["no_fence_of_the_writer", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of stream 1 (kernel no_fence");
     let finished = corpus.check(&[], &["reverse", "defect"]).run();
