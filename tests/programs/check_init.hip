@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cases.h"
+#include "direct.h"
 
 constexpr int N = 1024;
 constexpr int THREADS = 256;
@@ -245,6 +246,13 @@ __global__ void dynamic_tile(int* to, int count) {
   to[threadIdx.x] = sum;
 }
 
+__global__ void for_all(int* to, bool writes) {
+  __shared__ int value;
+  if (writes && threadIdx.x == 0) value = 3;
+  __syncthreads();
+  to[threadIdx.x] = loaded_for_all(&value) + 1;
+}
+
 __global__ void histogram(int* to, const int* from, bool clears) {
   __shared__ int bins[8];
   if (clears && threadIdx.x < 8) bins[threadIdx.x] = 0;
@@ -272,6 +280,8 @@ static int* written() {
 static void part_of_a_tile() { tile<<<1, THREADS>>>(out, written(), THREADS - defect); }
 
 static void part_of_dynamic_lds() { dynamic_tile<<<1, THREADS, N * sizeof(int)>>>(out, N - defect); }
+
+static void one_for_all() { for_all<<<1, THREADS>>>(out, !defect); }
 
 static void bins() { histogram<<<1, THREADS>>>(out, written(), !defect); }
 
@@ -445,6 +455,7 @@ static const Case CASES[] = {
     {"pointer", pointer},
     {"part_of_a_tile", part_of_a_tile},
     {"part_of_dynamic_lds", part_of_dynamic_lds},
+    {"one_for_all", one_for_all},
     {"bins", bins},
     {"part_of_an_array", part_of_an_array},
     {"sum_of_lanes", lanes<sum_of_lanes>},
