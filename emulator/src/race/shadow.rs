@@ -7,11 +7,9 @@ use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use super::{
     cell::{Cell, Event, Meeting, Toucher},
     shown::{Shown, Source, Upto},
-    spans::{Piece, Spans},
+    spans::{PAGE, Piece, Spans},
 };
 
-/// Bytes of a page of rows.
-pub(super) const PAGE: u64 = 4096;
 /// Bytes of a row. Lanes mostly touch dwords one behind the other, whole rows of them.
 const ROW: u64 = 64;
 /// Dwords of a row.

@@ -1,6 +1,7 @@
 //! The bytes that instructions touch.
 
-use super::shadow::PAGE;
+/// Bytes of a page, by which memory is looked up.
+pub(super) const PAGE: u64 = 4096;
 
 /// Bytes that lanes touch, one behind the other.
 #[derive(Clone, Copy)]
