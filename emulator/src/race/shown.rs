@@ -1,4 +1,4 @@
-//! What accesses show to those who read: what their waves were behind.
+//! What accesses show to the waves that read there: what their own waves were behind.
 
 use std::{collections::HashMap, sync::Arc};
 
