@@ -6,13 +6,14 @@ use parking_lot::Mutex;
 
 use crate::{
     convergence::{Awaited, Converging},
+    coverage,
     isa::Target,
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
     race::{self, Caches, Group, RaceWatch, Racing},
     touched::Notes,
     uninit::Contents,
-    wave::{Exit, Fault, Question, Surroundings, Vector, Wave, code::Code},
+    wave::{Exit, Fault, Question, Surroundings, Vector, Wave, code::Code, lockstep},
 };
 
 /// Dwords of instructions of one wave before the next one's turn.
@@ -56,6 +57,8 @@ pub(crate) struct Workgroup {
     /// The compute unit that it runs on.
     pub unit: u32,
     slots: Vec<Slot>,
+    /// Whether every second wave shares its registers with the one before.
+    is_paired: bool,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
     /// What it sees of memory from each compute unit that it is on, if not what the host sees.
     views: Box<[Arc<View>]>,
@@ -92,8 +95,10 @@ impl Workgroup {
             .uninit
             .then(|| Arc::new(Mutex::new(Contents::of(resources.lds_bytes as usize))));
         let mut slots = pool.lists.pop().unwrap_or_default();
+        let is_paired = resources.is_paired();
         for number in 0..waves {
-            let mut wave = pool.wave(resources);
+            let first = slots.last().filter(|_| is_paired && number % 2 == 1).map(|slot: &Slot| &*slot.wave);
+            let mut wave = pool.wave(resources, first);
             wave.set_lanes(resources.lanes);
             wave.lds = base;
             wave.lds_size = resources.lds_bytes;
@@ -102,8 +107,8 @@ impl Workgroup {
                 bytes => match pool.scratch(bytes) {
                     Ok(mapping) => Some(mapping),
                     Err(error) => {
-                        pool.waves.push(wave);
-                        Self { id, unit, slots, lds, views, writes_through }.retire(pool);
+                        pool.keep(wave);
+                        Self { id, unit, slots, is_paired, lds, views, writes_through }.retire(pool);
                         return Err(error);
                     }
                 },
@@ -143,7 +148,7 @@ impl Workgroup {
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
-        Ok(Self { id, unit, slots, lds, views, writes_through })
+        Ok(Self { id, unit, slots, is_paired, lds, views, writes_through })
     }
 
     /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.
@@ -160,29 +165,31 @@ impl Workgroup {
         loop {
             let (mut live, mut ready, mut worked, mut asked) = (0u32, 0u32, false, false);
             let alone = self.slots.iter().filter(|s| s.state == State::Ready).count() == 1;
-            for (number, slot) in self.slots.iter_mut().enumerate() {
-                if slot.state == State::Ready {
-                    let turn = if alone { left } else { TURN };
-                    let mut unused = turn;
-                    let exit = slot.wave.run(code, &mut unused);
-                    left = left.saturating_sub(turn - unused);
-                    let is_spinning = slot.wave.end_turn(exit);
-                    worked |= exit != Exit::Yield && !is_spinning;
-                    match exit {
-                        Exit::Slice | Exit::Yield => {}
-                        Exit::Barrier if slot.wave.question.is_some() => asked = true,
-                        Exit::Barrier => slot.state = State::AtBarrier,
-                        Exit::End => slot.state = State::Ended,
-                        Exit::Stop => {
-                            let fault = slot.wave.stop.take();
-                            // PANIC: a wave that stops says why.
-                            let fault = fault.expect("a stopped wave has a fault");
-                            return Turn::Fault { wave: number as u32, fault };
+            let turn = if alone { left } else { TURN };
+            let size = if self.is_paired { 2 } else { 1 };
+            for (first, slots) in self.slots.chunks_mut(size).enumerate() {
+                let exits = take_turn(slots, code, turn, &mut left);
+                for (n, (slot, exit)) in slots.iter_mut().zip(exits).enumerate() {
+                    if let Some(exit) = exit {
+                        let is_spinning = slot.wave.end_turn(exit);
+                        worked |= exit != Exit::Yield && !is_spinning;
+                        match exit {
+                            Exit::Slice | Exit::Yield => {}
+                            Exit::Barrier if slot.wave.question.is_some() => asked = true,
+                            Exit::Barrier => slot.state = State::AtBarrier,
+                            Exit::End => slot.state = State::Ended,
+                            Exit::Stop => {
+                                let fault = slot.wave.stop.take();
+                                // PANIC: a wave that stops says why.
+                                let fault = fault.expect("a stopped wave has a fault");
+                                // CAST: a workgroup has at most 32 waves.
+                                return Turn::Fault { wave: (first * size + n) as u32, fault };
+                            }
                         }
                     }
+                    live += u32::from(slot.state != State::Ended);
+                    ready += u32::from(slot.state == State::Ready);
                 }
-                live += u32::from(slot.state != State::Ended);
-                ready += u32::from(slot.state == State::Ready);
             }
             if asked {
                 self.answer();
@@ -313,12 +320,32 @@ impl Workgroup {
             self.views.iter().for_each(|view| view.end());
         }
         for slot in self.slots.drain(..) {
-            pool.waves.push(slot.wave);
+            pool.keep(slot.wave);
             pool.scratches.extend(slot.scratch);
         }
         pool.lds.extend(self.lds);
         pool.lists.push(self.slots);
     }
+}
+
+/// A turn of a wave, or of two that share their registers, of about so many dwords of instructions each, which are taken from
+/// `left`. How those stopped that are ready.
+fn take_turn(slots: &mut [Slot], code: &[Arc<Code>], turn: u64, left: &mut u64) -> [Option<Exit>; 2] {
+    let mut unused = turn;
+    if let [first, second] = slots
+        && [&*first, &*second].iter().all(|slot| slot.state == State::Ready)
+    {
+        let exits = lockstep::run([&mut first.wave, &mut second.wave], code, &mut unused);
+        *left = left.saturating_sub(2 * (turn - unused));
+        return exits.map(Some);
+    }
+    let mut exits = [None; 2];
+    for (slot, exit) in slots.iter_mut().zip(&mut exits).filter(|(slot, _)| slot.state == State::Ready) {
+        unused = turn;
+        *exit = Some(slot.wave.run(code, &mut unused));
+        *left = left.saturating_sub(turn - unused);
+    }
+    exits
 }
 
 /// What workgroups look at for tools beside the bytes that they touch.
@@ -357,6 +384,13 @@ pub(crate) struct Resources {
     pub has_several_caches: bool,
 }
 
+impl Resources {
+    /// Whether waves may go in lockstep: they have 32 lanes, and nobody looks at what each does.
+    fn is_paired(&self) -> bool {
+        self.lanes == 32 && self.origin.is_none() && self.notes.is_none() && !coverage::enabled()
+    }
+}
+
 fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {
     let rows = vec![Vector([0; 64]); LDS_ROWS].into_boxed_slice();
     // PANIC: the slice has just been made with this length.
@@ -369,24 +403,41 @@ fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {
 pub(crate) struct Pool {
     #[expect(clippy::vec_box, reason = "a wave is larger than what should be moved about")]
     waves: Vec<Box<Wave>>,
+    /// Those that had the second halves of others' registers.
+    #[expect(clippy::vec_box, reason = "as above")]
+    seconds: Vec<Box<Wave>>,
     lds: Vec<Box<[Vector; LDS_ROWS]>>,
     scratches: Vec<Mapping>,
     lists: Vec<Vec<Slot>>,
 }
 
 impl Pool {
-    fn wave(&mut self, resources: &Resources) -> Box<Wave> {
-        match self.waves.pop() {
+    /// A wave with registers of its own, or with the second halves of another one's.
+    fn wave(&mut self, resources: &Resources, first: Option<&Wave>) -> Box<Wave> {
+        // SAFETY: the waves of a workgroup run one after the other, and move between threads together; both of these go on as
+        // waves of 32 lanes, until they are given registers anew.
+        let half = first.map(|first| unsafe { first.vgpr.second_half() });
+        let pool = if half.is_some() { &mut self.seconds } else { &mut self.waves };
+        match pool.pop() {
             Some(mut wave) => {
                 wave.reset(resources.target, &resources.surroundings, &resources.memory);
+                if let Some(half) = half {
+                    wave.vgpr = half;
+                }
                 wave
             }
             None => {
-                let mut wave = Box::new(Wave::new(resources.target, resources.surroundings.clone()));
+                let (target, surroundings) = (resources.target, resources.surroundings.clone());
+                let mut wave = Box::new(Wave::with_file(target, surroundings, half.unwrap_or_default()));
                 wave.memory = Arc::clone(&resources.memory);
                 wave
             }
         }
+    }
+
+    fn keep(&mut self, wave: Box<Wave>) {
+        let pool = if wave.vgpr.is_second_half() { &mut self.seconds } else { &mut self.waves };
+        pool.push(wave);
     }
 
     fn scratch(&mut self, bytes: u32) -> std::io::Result<Mapping> {
@@ -400,7 +451,7 @@ impl Pool {
 
     /// Forgets everything that belongs to a dispatch: what its waves know of the memory keeps freed memory alive.
     pub fn release(&mut self) {
-        for wave in &mut self.waves {
+        for wave in self.waves.iter_mut().chain(&mut self.seconds) {
             wave.memory = Arc::default();
             wave.near.clear();
             wave.notes = None;

@@ -171,14 +171,14 @@ impl Registers {
         if self.generation == Generation::Gfx10 {
             // A register each, of those that the kernel asks for.
             for (dimension, row) in wave.vgpr.iter_mut().enumerate().take(self.dimensions as usize) {
-                for (lane, id) in row.0.iter_mut().enumerate() {
+                for (lane, id) in row.0.iter_mut().enumerate().take(lanes) {
                     let flat = first + lane as u32;
                     *id = [flat % x, flat / x % y, flat / (x * y)][dimension];
                 }
             }
             return;
         }
-        let ids = &mut wave.vgpr[0].0;
+        let ids = &mut wave.vgpr[0].0[..lanes];
         // Ids are packed 10:10:10; those beyond the dimensions that the kernel asks for are 0.
         let (keep_y, keep_z) = (u32::from(self.dimensions > 1), u32::from(self.dimensions > 2));
         if y == 1 && z == 1 {

@@ -7,6 +7,7 @@ use parking_lot::RwLock;
 use super::{
     Exec, FaultKind, Restriction, Wave,
     exec::{cached, sopp},
+    lockstep::Way,
     semantics,
 };
 use crate::{
@@ -100,6 +101,8 @@ pub(crate) struct Page {
     ops: [Op; PAGE_DWORDS],
     /// The second halves of dual-issue instructions, which have two dwords and more.
     seconds: Vec<Second>,
+    /// How waves in lockstep execute the operations.
+    ways: OnceLock<Box<[Way]>>,
 }
 
 impl Page {
@@ -112,6 +115,14 @@ impl Page {
     /// The other half of a dual-issue instruction.
     pub(crate) fn second(&self, op: &Op) -> Option<&Second> {
         self.seconds.get((op.layout.0 >> 16).checked_sub(1)? as usize)
+    }
+
+    /// How waves in lockstep execute the operation at each dword.
+    pub(crate) fn ways(&self) -> &[Way] {
+        self.ways.get_or_init(|| {
+            let way = |op: &Op| Way::of(&op.inst, self.second(op).map(|second| &second.inst));
+            self.ops.iter().map(way).collect()
+        })
     }
 
     /// Counts what has no effect behind each operation.
@@ -227,7 +238,7 @@ impl Code {
     fn decode(&self, start: u64) -> Box<Page> {
         let mut seconds = Vec::new();
         let ops = std::array::from_fn(|n| self.op(start + 4 * n as u64, &mut seconds));
-        let mut page = Box::new(Page { ops, seconds });
+        let mut page = Box::new(Page { ops, seconds, ways: OnceLock::new() });
         page.count_idle();
         page
     }

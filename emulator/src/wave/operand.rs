@@ -1,10 +1,23 @@
 //! Scalar operands: reading sources and writing destinations by their 8-bit codes.
 
+use std::ptr::NonNull;
+
 use super::{
     Vector, Wave,
     constants::{FLOATS, INV_2PI_F32, INV_2PI_F64},
 };
 use crate::isa::{Inst, Operand};
+
+/// How a wave's lane masks stand in scalar registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Masks {
+    /// In two of them, one behind the other.
+    Pairs,
+    /// In one: there are 32 lanes.
+    Singles,
+    /// In one of two waves each, of which these are the second one's, while they [go in lockstep](super::lockstep).
+    Split(NonNull<[u32; 256]>),
+}
 
 const TTMP0: u16 = 108;
 const M0: u16 = 124;
@@ -154,27 +167,60 @@ impl Wave {
     /// A lane mask: a pair of registers, or one in a wave of 32 lanes.
     #[inline(always)]
     pub fn mask(&self, op: Operand, inst: &Inst) -> u64 {
-        if self.lanes == 32 {
-            std::hint::cold_path();
-            return u64::from(self.scalar(op, inst));
+        match self.masks {
+            Masks::Pairs => self.scalar64(op, inst),
+            Masks::Singles => {
+                std::hint::cold_path();
+                u64::from(self.scalar(op, inst))
+            }
+            Masks::Split(second) => self.split_mask(second, op, inst),
         }
-        self.scalar64(op, inst)
+    }
+
+    #[inline(never)]
+    fn split_mask(&self, second: NonNull<[u32; 256]>, op: Operand, inst: &Inst) -> u64 {
+        if op == Operand::EXEC_LO {
+            return self.exec;
+        }
+        let low = self.scalar(op, inst);
+        // SAFETY: the other wave's scalars, to which there are no references while these are split.
+        let high = if op.0 < SPECIAL { unsafe { second.as_ref()[usize::from(op.0)] } } else { low };
+        u64::from(low) | u64::from(high) << 32
     }
 
     /// Writes a lane mask: a pair of registers, or one in a wave of 32 lanes.
     #[inline(always)]
     pub fn set_mask(&mut self, op: Operand, value: u64) {
-        if self.lanes == 32 {
-            std::hint::cold_path();
-            return self.set_scalar(op, value as u32);
+        match self.masks {
+            Masks::Pairs => self.set_scalar64(op, value),
+            Masks::Singles => {
+                std::hint::cold_path();
+                self.set_scalar(op, value as u32);
+            }
+            Masks::Split(second) => self.set_split_mask(second, op, value),
         }
-        self.set_scalar64(op, value);
+    }
+
+    #[inline(never)]
+    fn set_split_mask(&mut self, mut second: NonNull<[u32; 256]>, op: Operand, value: u64) {
+        if op == Operand::EXEC_LO {
+            self.exec = value;
+        } else if op.0 < TTMP0 || op.0 == M0 {
+            self.sgpr[usize::from(op.0 & 127)] = value as u32;
+            // SAFETY: as for `split_mask`.
+            unsafe { second.as_mut()[usize::from(op.0 & 127)] = (value >> 32) as u32 };
+        }
     }
 
     /// VCC, as many bits as there are lanes.
     #[inline(always)]
     pub fn vcc(&self) -> u64 {
-        (u64::from(self.sgpr[106]) | u64::from(self.sgpr[107]) << 32) & self.full
+        let high = match self.masks {
+            // SAFETY: as for `split_mask`.
+            Masks::Split(second) => unsafe { second.as_ref()[106] },
+            _ => self.sgpr[107],
+        };
+        (u64::from(self.sgpr[106]) | u64::from(high) << 32) & self.full
     }
 
     /// M0.

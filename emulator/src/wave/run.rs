@@ -157,7 +157,7 @@ struct Known {
 impl Wave {
     /// Executes a dual-issue instruction.
     #[inline(never)]
-    fn dual<const LOOKED_AT: bool>(&mut self, op: &Op, second: &Second, families: u32) {
+    pub(super) fn dual<const LOOKED_AT: bool>(&mut self, op: &Op, second: &Second, families: u32) {
         let is_looked_at = LOOKED_AT && families >> Family::Vopd as u32 & 1 != 0;
         let hidden = second.hidden.map(|row| (row, self.vgpr[row]));
         let mut known = second.hidden.filter(|_| is_looked_at).map(|row| (row, self.known(row)));
@@ -214,7 +214,7 @@ impl Wave {
 }
 
 #[cold]
-fn exit(flow: Flow) -> Exit {
+pub(super) fn exit(flow: Flow) -> Exit {
     match flow {
         Flow::Barrier => Exit::Barrier,
         Flow::End => Exit::End,

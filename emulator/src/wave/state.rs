@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::{
     constants,
     fault::{Fault, FaultKind},
+    file::{Vector, VectorFile},
     near::Near,
+    operand::Masks,
     simd,
     surroundings::Surroundings,
     sync::{Question, Ticket},
@@ -21,11 +23,6 @@ use crate::{
     touched::Part,
     uninit::Uninit,
 };
-
-/// One vector register: a row of 64 lanes, so that a loop over lanes vectorises.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-pub struct Vector(pub [u32; 64]);
 
 /// The MODE register (MI200 ISA, 3.4): rounding, denormals, clamp, IEEE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,7 +114,8 @@ impl Mode {
 
 /// A wavefront of 64 lanes, or of 32.
 ///
-/// Rows of registers always have 64; in a wave of 32 lanes no instruction shows what is in the upper ones.
+/// Rows of registers always have 64. No instruction of a wave of 32 lanes shows what is in the upper ones or writes them:
+/// another wave may have its lanes there.
 pub struct Wave {
     /// Address of the next instruction.
     pub pc: u64,
@@ -137,8 +135,10 @@ pub struct Wave {
     /// constants above, so that most sources are one load. EXEC lives in [`Wave::exec`] only, its two codes
     /// here are unused; entries from 128 on are never written.
     pub sgpr: [u32; 256],
+    /// How its lane masks stand in scalar registers.
+    pub(super) masks: Masks,
     /// Rows 0..255 are v0..v255, rows 256..511 a0..a255.
-    pub vgpr: Box<[Vector; 512]>,
+    pub vgpr: VectorFile,
     /// The MODE register.
     pub mode: Mode,
     /// The workgroup's LDS; the wave may touch `lds_size` bytes.
@@ -196,10 +196,12 @@ unsafe impl Send for Wave {}
 impl Wave {
     /// A wave with a zeroed register file, live nowhere.
     pub fn new(target: Target, surroundings: Surroundings) -> Self {
+        Self::with_file(target, surroundings, VectorFile::new())
+    }
+
+    /// As [`Wave::new`], with these registers.
+    pub(crate) fn with_file(target: Target, surroundings: Surroundings, vgpr: VectorFile) -> Self {
         simd::detect();
-        let rows = vec![Vector([0; 64]); 512].into_boxed_slice();
-        // PANIC: the slice was just made with 512 rows.
-        let vgpr = rows.try_into().unwrap_or_else(|_| unreachable!());
         Self {
             pc: 0,
             exec: 0,
@@ -209,6 +211,7 @@ impl Wave {
             question: None,
             scc: false,
             sgpr: constants::registers(&surroundings.apertures),
+            masks: Masks::Pairs,
             vgpr,
             mode: Mode(0),
             lds: std::ptr::null_mut(),
@@ -260,7 +263,8 @@ impl Wave {
 
     /// Makes it a wave of 32 lanes, or of 64.
     pub fn set_lanes(&mut self, lanes: u32) {
-        (self.lanes, self.full) = if lanes == 32 { (32, u64::MAX >> 32) } else { (64, u64::MAX) };
+        (self.lanes, self.full, self.masks) =
+            if lanes == 32 { (32, u64::MAX >> 32, Masks::Singles) } else { (64, u64::MAX, Masks::Pairs) };
     }
 
     /// How many lanes it has: 32 or 64.

@@ -48,9 +48,9 @@ pub(super) fn store<T: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &
 #[inline(never)]
 fn write(wave: &mut Wave, inst: &Inst, kind: Kind, value: &[Vector]) {
     let Some(row) = place(inst, kind) else { return };
-    let (exec, all) = (wave.exec, wave.all_live());
+    let exec = wave.exec;
     let target = &mut wave.vgpr[row..row + kind.rows()];
-    if all {
+    if exec == u64::MAX {
         target.copy_from_slice(value);
     } else {
         merge(target, value, exec);

@@ -12,7 +12,7 @@ use rustc_apfloat::{
 use super::{DEFAULT_MODE, Lab, bit_pattern};
 use crate::{
     isa::{Family, Generation, Row, Target, Ty, decode, flag, table},
-    wave::{Exit, Mode, Vector, code::Code},
+    wave::{Exit, Mode, Vector, VectorFile, code::Code},
 };
 
 /// One target of each generation.
@@ -313,7 +313,7 @@ fn registers_are_named_by_m0() {
         };
         let (to, from) = (random.usize(..8), random.usize(..8));
         let both = (to << 16 | from) as u32;
-        let copied = |(lab, before): (Lab, Box<[Vector; 512]>), dst: usize, src: usize, name: &str| {
+        let copied = |(lab, before): (Lab, VectorFile), dst: usize, src: usize, name: &str| {
             check(&lab, dst, &before[dst], |lane| Some(before[src].0[lane]), name);
         };
         copied(run(&mut random, "v_movreld_b32", to as u32, [8, v(3)]), 8 + to, 3, "v_movreld_b32");

@@ -7,7 +7,7 @@ use rustc_apfloat::{
 };
 
 use super::{Conversion, Rounding, exponent, field, fill, lab, mode, number, register_words};
-use crate::{isa::Flow, wave::Vector};
+use crate::isa::Flow;
 
 /// The sequence that rounds one number after the other.
 fn next(seed: u32) -> u32 {
@@ -93,7 +93,7 @@ fn check(conversion: &Conversion, random: &mut Rng) {
     let word1 = sources.iter().enumerate().fold(at.neg << 29, |word, (n, source)| word | source << (9 * n));
     let word0 = 0xd000_0000 | u32::from(row.opcode) << 16 | at.op_sel << 11 | at.abs << 8 | at.dst as u32;
     let inst = conversion.decode([word0, word1]);
-    let before: Box<[Vector; 512]> = lab.wave.vgpr.clone();
+    let before = lab.wave.vgpr.clone();
     assert_eq!(lab.step(&inst), Flow::Next, "{}", row.name);
     for lane in 0..64 {
         let words = |first: usize, count: usize| -> Vec<u32> {

@@ -59,7 +59,7 @@ fn check(conversion: &Conversion, random: &mut Rng) {
     let op_sel = select | u32::from(high) << 3;
     let word0 = 0xd000_0000 | u32::from(row.opcode) << 16 | op_sel << 11 | dst as u32;
     let inst = conversion.decode([word0, 256 | (256 + 80) << 9]);
-    let before: Box<[Vector; 512]> = lab.wave.vgpr.clone();
+    let before = lab.wave.vgpr.clone();
     assert_eq!(lab.step(&inst), Flow::Next, "{}", row.name);
     let rows = (count * conversion.wide_bits() as usize).div_ceil(32);
     for (lane, scale) in exponents.into_iter().enumerate() {
