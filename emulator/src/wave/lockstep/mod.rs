@@ -8,7 +8,7 @@ use std::{ptr::NonNull, sync::Arc};
 
 use super::{
     Exit, Fault, FaultKind, Wave,
-    code::{self, Code, Op, PAGE_BYTES, Page},
+    code::{self, Code, Layout, Op, PAGE_BYTES, Second},
     operand::Masks,
     run,
 };
@@ -91,13 +91,25 @@ impl Pair<'_> {
                 let first = index;
                 let flows = loop {
                     let (Some(op), Some(way)) = (page.get(index), ways.get(index)) else { break None };
-                    index += op.layout.dwords();
+                    index += 1;
+                    let (mut idle, mut second) = (0, None);
+                    // As for a wave alone: branches, which the host predicts.
+                    if op.layout != Layout::SHORT {
+                        std::hint::cold_path();
+                        index += 1;
+                        if op.layout != Layout::LONG {
+                            std::hint::cold_path();
+                            index = index + op.layout.dwords() - 2;
+                            idle = op.layout.idle();
+                            second = page.second(op);
+                        }
+                    }
                     self.first.pc = start + 4 * index as u64;
-                    let flows = self.execute(page, op, way);
+                    let flows = self.execute(op, second, way);
                     if flows != [Flow::Next; 2] {
                         break Some(flows);
                     }
-                    index += op.layout.idle();
+                    index += idle;
                 };
                 *left = left.saturating_sub((index - first) as u64);
                 match flows {
@@ -125,26 +137,23 @@ impl Pair<'_> {
 
     /// Executes an instruction behind which the first wave's program counter is.
     #[inline(always)]
-    fn execute(&mut self, page: &Page, op: &Op, way: &Way) -> [Flow; 2] {
-        let is_together = match way.manner {
-            Manner::Together => true,
-            Manner::TogetherWithoutStack => self.first.scratch_stride == 0,
-            Manner::Scalar => return self.each(page, op),
-            Manner::Apart => false,
-        };
-        if !is_together || way.has_scalars && !way.agrees(&self.first.sgpr, &self.second.sgpr) {
-            self.part();
-            return self.each(page, op);
+    fn execute(&mut self, op: &Op, second: Option<&Second>, way: &Way) -> [Flow; 2] {
+        let is_together = way.manner.is_together(self.first.scratch_stride != 0);
+        if !is_together || !way.agrees(&self.first.sgpr, &self.second.sgpr) {
+            if way.manner != Manner::Scalar {
+                self.part();
+            }
+            return self.each(op, second);
         }
         if !self.is_joined {
             if self.first.mode != self.second.mode {
-                return self.each(page, op);
+                return self.each(op, second);
             }
             self.join();
         }
         // Anew each time, because there may have been other references to them.
         self.first.masks = Masks::Split(NonNull::from(&mut self.second.sgpr));
-        match once(self.first, page, op) {
+        match once(self.first, op, second) {
             Flow::Next => [Flow::Next; 2],
             flow => self.stopped(flow),
         }
@@ -152,9 +161,9 @@ impl Pair<'_> {
 
     /// Executes an instruction for one wave and then for the other.
     #[inline(never)]
-    fn each(&mut self, page: &Page, op: &Op) -> [Flow; 2] {
+    fn each(&mut self, op: &Op, second: Option<&Second>) -> [Flow; 2] {
         self.second.pc = self.first.pc;
-        [once(self.first, page, op), once(self.second, page, op)]
+        [once(self.first, op, second), once(self.second, op, second)]
     }
 
     /// How an instruction of both ended that ended them, or one of them.
@@ -200,8 +209,8 @@ impl Pair<'_> {
 }
 
 #[inline(always)]
-fn once(wave: &mut Wave, page: &Page, op: &Op) -> Flow {
-    match page.second(op) {
+fn once(wave: &mut Wave, op: &Op, second: Option<&Second>) -> Flow {
+    match second {
         None => (op.exec)(wave, &op.inst),
         Some(second) => {
             wave.dual::<false>(op, second, 0);

@@ -9,13 +9,27 @@ use crate::isa::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {
     /// One after the other, each with its own EXEC.
-    Apart,
+    Apart = 0,
     /// One after the other; it is the scalar unit's, and has nothing to do with EXEC.
-    Scalar,
+    Scalar = 1,
     /// As one wave of 64 lanes: what happens in a lane depends on no other.
-    Together,
+    Together = Manner::TOGETHER as isize,
     /// As [`Manner::Together`] unless they have stacks, which a generic address may lead to.
-    TogetherWithoutStack,
+    TogetherWithoutStack = (Manner::TOGETHER | Manner::WITHOUT_STACK) as isize,
+}
+
+impl Manner {
+    const TOGETHER: u8 = 2;
+    const WITHOUT_STACK: u8 = 4;
+
+    /// Whether waves execute it as one; bits, of which the host makes branches that it predicts, where a `match` becomes a jump that
+    /// it does not.
+    #[inline(always)]
+    pub(crate) fn is_together(self, have_stacks: bool) -> bool {
+        // CAST: less than 8.
+        let bits = self as u8;
+        bits & Self::TOGETHER != 0 && (bits & Self::WITHOUT_STACK == 0 || !have_stacks)
+    }
 }
 
 /// Scalars that an instruction can read at most.
@@ -25,9 +39,9 @@ const SCALARS: usize = 5;
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     pub manner: Manner,
-    /// Whether there are any.
-    pub has_scalars: bool,
-    /// Their numbers, and those of constants.
+    /// How many they are.
+    count: u8,
+    /// Their numbers, and behind them those of constants.
     scalars: [u8; SCALARS],
 }
 
@@ -38,7 +52,7 @@ impl Way {
     const APART: Self = Self::without_scalars(Manner::Apart);
 
     const fn without_scalars(manner: Manner) -> Self {
-        Self { manner, has_scalars: false, scalars: [ZERO; SCALARS] }
+        Self { manner, count: 0, scalars: [ZERO; SCALARS] }
     }
 
     /// The way of an instruction, or of both halves of a dual-issue instruction.
@@ -48,20 +62,18 @@ impl Way {
             return Self::without_scalars(manner);
         }
         let mut way = Self::without_scalars(manner);
-        let mut count = 0;
         for inst in [Some(inst), second].into_iter().flatten() {
             for (n, op) in inst.src.into_iter().enumerate() {
                 let Ok(registers) = scalars(op, inst.source_type(n)) else { return Self::APART };
                 for register in registers {
-                    if count == SCALARS {
+                    let Some(scalar) = way.scalars.get_mut(usize::from(way.count)) else {
                         return Self::APART;
-                    }
-                    way.scalars[count] = register;
-                    count += 1;
+                    };
+                    *scalar = register;
+                    way.count += 1;
                 }
             }
         }
-        way.has_scalars = count > 0;
         way
     }
 
@@ -69,7 +81,12 @@ impl Way {
     #[inline(always)]
     pub(crate) fn agrees(&self, first: &[u32; 256], second: &[u32; 256]) -> bool {
         let differs = |at: &u8| first[usize::from(*at)] ^ second[usize::from(*at)];
-        self.scalars.iter().map(differs).fold(0, |any, differs| any | differs) == 0
+        let (few, more) = self.scalars.split_at(2);
+        match self.count {
+            0 => true,
+            1 | 2 => differs(&few[0]) | differs(&few[1]) == 0,
+            _ => few.iter().chain(more).map(differs).fold(0, |any, differs| any | differs) == 0,
+        }
     }
 }
 
