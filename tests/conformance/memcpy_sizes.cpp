@@ -2,7 +2,7 @@
 #include "observe.h"
 
 int main() {
-    const size_t room = 3 << 20;
+    const size_t room = (1 << 20) + 4096;
     unsigned char* device = nullptr;
     unsigned char* second = nullptr;
     NEED(hipMalloc(&device, room));

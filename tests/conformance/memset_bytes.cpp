@@ -2,7 +2,7 @@
 #include "observe.h"
 
 int main() {
-    const size_t room = 1 << 20;
+    const size_t room = 1 << 19;
     unsigned char* device = nullptr;
     NEED(hipMalloc(&device, room));
     std::vector<unsigned char> fill(room, 0x11), back(room), expected(room);
