@@ -58,6 +58,7 @@ pub mod kit;
 pub mod link;
 pub mod packages;
 pub mod pages;
+pub mod parallel;
 pub mod passes;
 pub mod perfetto;
 pub mod pseudocode;

@@ -30,7 +30,13 @@ use serde_json::Value;
 pub use table::{CLIENTS, Client};
 
 use crate::{
-    Error, Result, calls, dist, file_error, link::Profile, packages, perfetto::Viewer, root, skips::Skips,
+    Error, Result, calls, dist, file_error,
+    link::Profile,
+    packages,
+    parallel::{self, in_parallel},
+    perfetto::Viewer,
+    root,
+    skips::Skips,
     start_error, target_dir,
 };
 
@@ -104,25 +110,27 @@ fn choose(names: &[String]) -> Result<Vec<&'static Client>> {
 /// # Errors
 /// [`Error::Clients`] names the runs that did not end as they must; [`Error::File`], [`Error::Start`].
 pub fn run(clients: &[&Client], dist: &Path, skips: &mut Skips) -> Result {
-    let mut failed = Vec::new();
     let reads_traces = packages::perfetto().and_then(|_| packages::viewer());
     if let Err(error) = &reads_traces {
         skips.add("traces of clients", error.to_string());
     }
+    let mut scripts = Vec::new();
     for client in clients {
-        let script = match install::install(client, dist) {
-            Ok(script) => script,
+        match install::install(client, dist) {
+            Ok(script) => scripts.push((*client, script)),
             Err(error) => {
                 skips.add(format!("the client {}", client.name), format!("it cannot be installed: {error}"));
-                continue;
             }
-        };
+        }
+    }
+    let failed = in_parallel(&scripts, parallel::processors(), |(client, script)| {
         let can_run =
             |run: &&Run| client.runs_on(run.what) && (reads_traces.is_ok() || run.way != Way::Traced);
+        let mut failed = Vec::new();
         for run in RUNS.iter().filter(can_run) {
             let what = format!("{} on {}", client.name, run.what);
             let started = Instant::now();
-            let outcome = run_once(client, &script, run, dist)?;
+            let outcome = run_once(client, script, run, dist)?;
             let seconds = started.elapsed().as_secs_f64();
             match outcome {
                 Ok(said) => println!("{what}: {said}, {seconds:.1} s"),
@@ -132,7 +140,9 @@ pub fn run(clients: &[&Client], dist: &Path, skips: &mut Skips) -> Result {
                 }
             }
         }
-    }
+        Ok(failed)
+    })?;
+    let failed = failed.concat();
     if failed.is_empty() { Ok(()) } else { Err(Error::Clients(failed)) }
 }
 

@@ -29,17 +29,7 @@ pub mod report;
 pub mod run;
 pub mod verdict;
 
-use std::{
-    collections::BTreeMap,
-    env,
-    num::NonZero,
-    path::PathBuf,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::{collections::BTreeMap, env, num::NonZero, path::PathBuf};
 
 use clap::Args;
 pub use configuration::Configuration;
@@ -48,7 +38,13 @@ use recorded::Recording;
 use run::{End, Libraries, Run};
 use verdict::{Side, Verdict};
 
-use crate::{Error, Result, dist, link::Profile, packages, pages, root};
+use crate::{
+    Error, Result, dist,
+    link::Profile,
+    packages, pages,
+    parallel::{self, in_parallel},
+    root,
+};
 
 /// Lines of a failing program's standard error that are shown.
 const TAIL: usize = 20;
@@ -88,7 +84,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub golden: Vec<PathBuf>,
     /// How many programs run at a time
-    #[arg(long, value_name = "N", default_value_t = processors())]
+    #[arg(long, value_name = "N", default_value_t = parallel::processors())]
     pub jobs: NonZero<usize>,
     /// The configurations
     #[arg(long = "only", value_enum, value_delimiter = ',', default_values_t = Configuration::ALL)]
@@ -101,10 +97,6 @@ pub struct Options {
     pub debug: bool,
 }
 
-pub(crate) fn processors() -> NonZero<usize> {
-    thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -115,7 +107,7 @@ impl Default for Options {
             seeds: 0,
             hardware: None,
             golden: Vec::new(),
-            jobs: processors(),
+            jobs: parallel::processors(),
             configurations: Configuration::ALL.to_vec(),
             calls: None,
             debug: false,
@@ -238,36 +230,6 @@ fn run_all(programs: Vec<Program>, followed: Option<&Recording>, options: &Optio
         println!("{verdict}");
         Ok(verdict)
     })
-}
-
-/// What `work` makes of each program, in their order; so many at a time.
-///
-/// # Errors
-/// One of `work`'s, after all programs.
-pub(crate) fn in_parallel<T: Send>(
-    programs: &[Program],
-    jobs: NonZero<usize>,
-    work: impl Fn(&Program) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(Vec::new());
-    let worker = || {
-        loop {
-            // ORDER: Relaxed. The counter only hands out numbers.
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(program) = programs.get(place) else { break };
-            let outcome = work(program);
-            outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((place, outcome));
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..jobs.get().min(programs.len()) {
-            scope.spawn(worker);
-        }
-    });
-    let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
-    outcomes.sort_by_key(|(place, _)| *place);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 fn run_one(

@@ -8,13 +8,14 @@ use crate::{
     conformance::{
         Configuration,
         build::ARCHITECTURE,
-        difference, dist, in_parallel,
+        difference, dist,
         programs::{self, Program},
         run::{End, Libraries, Run, run},
     },
     device_libs,
     link::Profile,
     packages,
+    parallel::in_parallel,
 };
 
 /// Runs programs on gfx90a and on the cards of the options, on our library.

@@ -23,7 +23,7 @@ use crate::{
     conformance::{self, probe, programs},
     device_libs, file_error,
     link::{Profile, replace},
-    packages, run, target_dir,
+    packages, parallel, run, target_dir,
 };
 
 /// The folder in the archive.
@@ -44,7 +44,7 @@ pub struct Options {
     #[arg(long, value_name = "CARD", value_delimiter = ',')]
     pub emulate: Vec<String>,
     /// How many programs are compiled, or run, at a time
-    #[arg(long, value_name = "N", default_value_t = conformance::processors())]
+    #[arg(long, value_name = "N", default_value_t = parallel::processors())]
     pub jobs: NonZero<usize>,
 }
 
@@ -57,7 +57,7 @@ pub fn command(options: &Options) -> Result<PathBuf> {
     let device_libs = device_libs::directory()?;
     let programs = programs::select(programs::find(&programs::directory())?, &options.filters)?;
     let dist = conformance::dist(Profile::Release)?;
-    let built = conformance::in_parallel(&programs, options.jobs, |program| {
+    let built = parallel::in_parallel(&programs, options.jobs, |program| {
         build::compile(&program.path, program.language, &device_libs)
     })?;
     let probe = build::compile(&probe::source()?, programs::Language::Cpp, &device_libs)?;
