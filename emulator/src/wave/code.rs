@@ -7,8 +7,8 @@ use parking_lot::RwLock;
 use super::{
     Exec, FaultKind, Restriction, Wave,
     exec::{cached, sopp},
-    lockstep::Way,
     semantics,
+    way::Way,
 };
 use crate::{
     isa::{

@@ -23,6 +23,7 @@ mod surroundings;
 mod sync;
 mod uninit;
 pub(crate) mod valu;
+mod way;
 
 pub(crate) use exec::buffer::scratch_resource;
 pub use fault::{Fault, FaultKind, Restriction};

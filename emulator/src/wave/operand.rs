@@ -5,19 +5,9 @@ use std::ptr::NonNull;
 use super::{
     Vector, Wave,
     constants::{FLOATS, INV_2PI_F32, INV_2PI_F64},
+    state::Masks,
 };
 use crate::isa::{Inst, Operand};
-
-/// How a wave's lane masks stand in scalar registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Masks {
-    /// In two of them, one behind the other.
-    Pairs,
-    /// In one: there are 32 lanes.
-    Singles,
-    /// In one of two waves each, of which these are the second one's, while they [go in lockstep](super::lockstep).
-    Split(NonNull<[u32; 256]>),
-}
 
 const TTMP0: u16 = 108;
 const M0: u16 = 124;

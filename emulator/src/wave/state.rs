@@ -1,13 +1,12 @@
 //! The architectural state of a wavefront.
 
-use std::sync::Arc;
+use std::{ptr::NonNull, sync::Arc};
 
 use super::{
     constants,
     fault::{Fault, FaultKind},
     file::{Vector, VectorFile},
     near::Near,
-    operand::Masks,
     simd,
     surroundings::Surroundings,
     sync::{Question, Ticket},
@@ -110,6 +109,17 @@ impl Mode {
     pub const fn with_forks(self, depth: u32) -> Self {
         Self(self.0 & ((1 << Self::CSP_SHIFT) - 1) | depth << Self::CSP_SHIFT)
     }
+}
+
+/// How a wave's lane masks stand in scalar registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Masks {
+    /// In two of them, one behind the other.
+    Pairs,
+    /// In one: there are 32 lanes.
+    Singles,
+    /// In one of two waves each, of which these are the second one's, while they [go in lockstep](super::lockstep).
+    Split(NonNull<[u32; 256]>),
 }
 
 /// A wavefront of 64 lanes, or of 32.

@@ -9,14 +9,11 @@ use std::{ptr::NonNull, sync::Arc};
 use super::{
     Exit, Fault, FaultKind, Wave,
     code::{self, Code, Layout, Op, PAGE_BYTES, Second},
-    operand::Masks,
     run,
+    state::Masks,
+    way::{Manner, Way},
 };
 use crate::isa::Flow;
-
-mod way;
-
-pub(crate) use way::{Manner, Way};
 
 /// Straight runs of instructions that the wave behind goes alone before both go on for themselves for a turn.
 const ATTEMPTS: u32 = 32;
