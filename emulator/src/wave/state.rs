@@ -199,8 +199,8 @@ pub struct Wave {
     pub(crate) reach: Reach,
 }
 
-// SAFETY: `lds` points to memory that the wave's workgroup owns; a workgroup and its waves move between threads
-// only together.
+// SAFETY: `lds` points to memory that the wave's workgroup owns, and two waves of a workgroup may share registers; a workgroup
+// and its waves move between threads only together.
 unsafe impl Send for Wave {}
 
 impl Wave {
