@@ -10,7 +10,7 @@ int main() {
     const hipFuncAttribute carveout = hipFuncAttributePreferredSharedMemoryCarveout;
     show("dynamic shared 1024", hipFuncSetAttribute(k, dynamic, 1024));
     show("dynamic shared 63 KiB", hipFuncSetAttribute(k, dynamic, 63 * 1024));
-    show("bad value, dynamic shared beyond what is left", hipFuncSetAttribute(k, dynamic, 64 * 1024));
+    show("bad value, dynamic shared beyond what is left", hipFuncSetAttribute(k, dynamic, 160 * 1024));
     show("bad value, dynamic shared -1", hipFuncSetAttribute(k, dynamic, -1));
     show("carve-out 50", hipFuncSetAttribute(k, carveout, 50));
     show("bad value, carve-out 101", hipFuncSetAttribute(k, carveout, 101));

@@ -1,9 +1,10 @@
 // The device code of the running program itself, for programs that load modules: `own_bundle()` is the offload
-// bundle in section .hip_fatbin, `own_code_object()` the ELF image for the GPU in it.
+// bundle in section .hip_fatbin, `own_code_object()` the ELF image in it that fits the first device best.
 #pragma once
 
 #include "observe.h"
 
+#include <algorithm>
 #include <elf.h>
 #include <fstream>
 #include <iterator>
@@ -30,6 +31,18 @@ inline std::vector<char> section(const std::vector<char>& elf, const char* wante
     std::exit(1);
 }
 
+// How well code for a processor, or for a family of them (gfx11-generic), fits a card: 0 does not.
+inline size_t fit(std::string processor, std::string card) {
+    if (processor == card) return card.size() + 1;
+    size_t family = processor.find("-generic");
+    if (family == std::string::npos) return 0;
+    processor.erase(family);
+    processor.erase(std::remove(processor.begin(), processor.end(), '-'), processor.end());
+    // gfx9-4-generic is for gfx950, too.
+    if (card == "gfx950") card = "gfx94";
+    return card.compare(0, processor.size(), processor) == 0 ? processor.size() : 0;
+}
+
 }  // namespace observe
 
 inline std::vector<char> own_bundle() {
@@ -47,15 +60,26 @@ inline std::vector<char> own_code_object() {
         at += sizeof value;
         return value;
     };
+    hipDeviceProp_t properties;
+    NEED(hipGetDeviceProperties(&properties, 0));
+    std::string card = properties.gcnArchName;
+    card = card.substr(0, card.find(':'));
+    std::vector<char> best;
+    size_t best_fit = 0;
     for (unsigned long long left = number(); left > 0; --left) {
         unsigned long long offset = number(), bytes = number(), length = number();
         std::string name(at, length);
         at += length;
-        if (name.find("amdgcn") != std::string::npos) {
-            return std::vector<char>(bundle.data() + offset, bundle.data() + offset + bytes);
+        if (name.find("amdgcn") == std::string::npos) continue;
+        name = name.substr(name.rfind("--") + 2);
+        size_t fit = observe::fit(name.substr(0, name.find(':')), card);
+        if (fit > best_fit) {
+            best_fit = fit;
+            best.assign(bundle.data() + offset, bundle.data() + offset + bytes);
         }
     }
-    line("no device code in this program");
+    if (best_fit > 0) return best;
+    line("no device code for %s in this program", card.c_str());
     std::exit(1);
 }
 

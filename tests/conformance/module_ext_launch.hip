@@ -1,4 +1,5 @@
 // hipExtModuleLaunchKernel and its older name: grids in threads, partial blocks, events, errors.
+// CARD: whether a grid counts its partial blocks, by the version of the code object
 #include "image.h"
 
 #include <hip/hip_ext.h>

@@ -77,7 +77,7 @@ int main() {
     show("64 KiB of LDS",
          hipModuleLaunchKernel(shared_f, 1, 1, 1, 64, 1, 1, 65536, nullptr, out_only, nullptr));
     show("beyond, all LDS",
-         hipModuleLaunchKernel(shared_f, 1, 1, 1, 64, 1, 1, 65537, nullptr, out_only, nullptr));
+         hipModuleLaunchKernel(shared_f, 1, 1, 1, 64, 1, 1, 160 * 1024 + 1, nullptr, out_only, nullptr));
     show("grid beyond 32 bits",
          hipModuleLaunchKernel(bounded_f, 0x80000000u, 1, 1, 64, 1, 1, 0, nullptr, out_only, nullptr));
     show("synchronize", hipDeviceSynchronize());
