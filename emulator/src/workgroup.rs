@@ -385,7 +385,7 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// Whether waves may go in lockstep: they have 32 lanes, and nobody looks at what each does.
+    /// Whether waves may go in lockstep: they have 32 lanes, no caches are modelled, and no tool looks at what each does.
     fn is_paired(&self) -> bool {
         self.lanes == 32 && self.origin.is_none() && self.notes.is_none() && !coverage::enabled()
     }
