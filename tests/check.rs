@@ -1,9 +1,12 @@
 //! `aqlipse check`: every defect of the corpora is found in any run, and its twin without the defect is clean.
 
-use std::path::{Path, PathBuf};
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
-use xtask::conformance;
+use xtask::{conformance, parallel::in_parallel};
 
 use crate::toolchain::{Build, Compiler, MATRIX, Output, Program, Toolchain, is_emulated, process::Finished};
 
@@ -58,25 +61,33 @@ impl Corpus {
         assert!(names.len() >= least, "{names:?}");
         // ROCr 5.2.3 maps no memory.
         names.retain(|name| is_emulated() || name != "mapped_memory");
+        // Some wait for what does not come until the watchdog ends them.
+        let two = NonZero::new(2).unwrap();
+        let case = |name: &String| {
+            self.case_holds(name, seeds);
+            Ok(())
+        };
+        in_parallel(&names, two, case).unwrap();
+    }
+
+    fn case_holds(&self, name: &str, seeds: &[&str]) {
         let found = |count: u32| format!("check {}: {count} found", self.tool);
-        for name in names {
-            let clean = self.check(&[], &[&name]).run();
-            let is_clean = clean.status.success() && clean.stderr.contains(&found(0));
-            assert!(is_clean, "{name}: {}", says(&clean));
-            let is_rdna = RDNA.iter().any(|build| build.arch == self.arch);
-            if self.tool == "race" && is_rdna && WAITED_FOR_ON_RDNA.contains(&&*name) {
-                continue;
-            }
-            for seed in seeds {
-                let defective = self.check(&[], &[&name, "defect"]).env("AQLIPSE_EMULATE_SEED", seed).run();
-                // A race is between each two of the instructions that it is made of.
-                let as_many = self.tool == "race" || defective.stderr.contains(&found(1));
-                assert!(
-                    defective.status.code() == Some(FOUND) && as_many,
-                    "{name}, seed {seed:?}: {}",
-                    says(&defective)
-                );
-            }
+        let clean = self.check(&[], &[name]).run();
+        let is_clean = clean.status.success() && clean.stderr.contains(&found(0));
+        assert!(is_clean, "{name}: {}", says(&clean));
+        let is_rdna = RDNA.iter().any(|build| build.arch == self.arch);
+        if self.tool == "race" && is_rdna && WAITED_FOR_ON_RDNA.contains(&name) {
+            return;
+        }
+        for seed in seeds {
+            let defective = self.check(&[], &[name, "defect"]).env("AQLIPSE_EMULATE_SEED", seed).run();
+            // A race is between each two of the instructions that it is made of.
+            let as_many = self.tool == "race" || defective.stderr.contains(&found(1));
+            assert!(
+                defective.status.code() == Some(FOUND) && as_many,
+                "{name}, seed {seed:?}: {}",
+                says(&defective)
+            );
         }
     }
 

@@ -20,7 +20,7 @@ pub fn processors() -> NonZero<usize> {
 ///
 /// # Errors
 /// One of `work`'s, after all items.
-pub(crate) fn in_parallel<I: Sync, T: Send>(
+pub fn in_parallel<I: Sync, T: Send>(
     items: &[I],
     jobs: NonZero<usize>,
     work: impl Fn(&I) -> Result<T> + Sync,

@@ -116,8 +116,8 @@ fn source(inst: &Inst, i: usize, halves: bool) -> String {
         _ if is_half(ty) && inst.row.shape.has(flag::OTHER_CONSTANTS) => {
             name(op, if is_half(inst.row.shape.dst) { inst.row.shape.dst } else { Ty::F16 }, inst.literal)
         }
-        // LLVM takes the code for the value.
-        _ if (128..255).contains(&op.0) && moves_accumulator(inst) => format!("{:#x}", op.0),
+        // LLVM takes the code of a constant for the value.
+        _ if matches!(op.0, 128..=208 | 240..=248) && moves_accumulator(inst) => format!("{:#x}", op.0),
         _ => name(op, ty, inst.literal),
     };
     let extends = i < 2 && inst.word1 >> (19 + 8 * i) & 1 != 0 && !ty.is_float();
