@@ -34,6 +34,14 @@ fn inside<const K: u8, const N: usize>(w: &Wave, row: usize, offsets: &[u32]) ->
     (beyond == 0).then_some(addresses)
 }
 
+/// The address of the first of `N` lanes, if they lie one dword behind the other, inside at all of `offsets` from there.
+#[inline(always)]
+fn line<const N: usize>(w: &Wave, row: usize, offsets: &[u32]) -> Option<u32> {
+    let first = shape::straight_offsets::<N>(w.row(row), 4)?;
+    let farthest = offsets.iter().fold(0, |most, offset| most.max(*offset));
+    fits(w, first.checked_add(farthest)?, 4 * N as u32).then_some(first)
+}
+
 /// Lanes whose addresses are looked at together: programs lay out tiles of LDS in rows of so many.
 const TOGETHER: usize = 16;
 
@@ -70,6 +78,16 @@ impl Layout {
 #[inline(always)]
 pub fn load_all<const K: u8, const N: usize>(w: &mut Wave, dst: usize, row: usize, offsets: &[u32]) -> bool {
     let kind = const { kind_of(K) };
+    if kind == Kind::B32
+        && let Some(first) = line::<N>(w, row, offsets)
+    {
+        for (n, offset) in offsets.iter().enumerate() {
+            let from = at(w, first + offset).cast::<[u32; N]>();
+            // SAFETY: `line` has looked at all lanes.
+            *transfer::first_mut::<N>(w, dst + n) = unsafe { from.read_unaligned() };
+        }
+        return true;
+    }
     // A copy: results may overwrite the address register.
     let Some(addresses) = inside::<K, N>(w, row, offsets) else { return false };
     for (n, offset) in offsets.iter().enumerate() {
@@ -103,6 +121,14 @@ pub fn load_all<const K: u8, const N: usize>(w: &mut Wave, dst: usize, row: usiz
 #[inline(always)]
 pub fn store_all<const K: u8, const N: usize>(w: &Wave, src: usize, row: usize, offset: u32) -> bool {
     let kind = const { kind_of(K) };
+    if kind == Kind::B32
+        && let Some(first) = line::<N>(w, row, &[offset])
+    {
+        let to = at(w, first + offset).cast::<[u32; N]>();
+        // SAFETY: `line` has looked at all lanes.
+        unsafe { to.write_unaligned(*transfer::first::<N>(w, src)) };
+        return true;
+    }
     let Some(addresses) = inside::<K, N>(w, row, &[offset]) else { return false };
     let to = at(w, offset);
     if kind != Kind::B32 {
