@@ -278,7 +278,7 @@ fn run_all_on_hardware(
 }
 
 /// The whole comparison with LLVM's disassembler: every value of every field of every opcode, then `samples` random
-/// encodings an opcode. Takes minutes; [`run_all`] takes a sample of it.
+/// encodings an opcode, a third of them for one that we do not know. Takes minutes; [`run_all`] takes a sample of it.
 ///
 /// # Errors
 /// [`crate::Error`] of the first step that fails.

@@ -83,7 +83,7 @@ pub fn load_all<const K: u8, const N: usize>(w: &mut Wave, dst: usize, row: usiz
     {
         for (n, offset) in offsets.iter().enumerate() {
             let from = at(w, first + offset).cast::<[u32; N]>();
-            // SAFETY: `line` has looked at all lanes.
+            // SAFETY: the dwords of all lanes are inside, as `line` found.
             *transfer::first_mut::<N>(w, dst + n) = unsafe { from.read_unaligned() };
         }
         return true;
@@ -125,7 +125,7 @@ pub fn store_all<const K: u8, const N: usize>(w: &Wave, src: usize, row: usize, 
         && let Some(first) = line::<N>(w, row, &[offset])
     {
         let to = at(w, first + offset).cast::<[u32; N]>();
-        // SAFETY: `line` has looked at all lanes.
+        // SAFETY: the dwords of all lanes are inside, as `line` found.
         unsafe { to.write_unaligned(*transfer::first::<N>(w, src)) };
         return true;
     }

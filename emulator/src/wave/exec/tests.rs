@@ -259,6 +259,48 @@ fn lds_reads_0_beyond_its_end_and_drops_what_is_stored_there() {
 }
 
 #[test]
+fn lds_moves_lines_tiles_points_and_scattered_lanes_alike() {
+    let memory = Memory::new(1, &[]);
+    let shapes: [fn(u32) -> u32; 5] = [
+        |lane| lane,
+        |lane| 20 * (lane / 16) + lane % 16,
+        |lane| 20 * (lane / 16),
+        |lane| lane * 29 % 64,
+        // A line but for the last.
+        |lane| if lane % 32 == 31 { 100 } else { lane },
+    ];
+    for (n, shape) in shapes.into_iter().enumerate() {
+        for lanes in [64, 32] {
+            let mut lds: Vec<u32> = (0..128).collect();
+            let mut wave = memory.wave();
+            wave.set_lanes(lanes);
+            wave.exec = u64::MAX >> (64 - lanes);
+            (wave.lds, wave.lds_size) = (lds.as_mut_ptr().cast(), 512);
+            for lane in 0..64 {
+                wave.vgpr[0].0[lane as usize] = 4 * shape(lane);
+            }
+            let addresses = wave.vgpr[0];
+            // ds_read2_b32 v[0:1], v0 offset0:1 offset1:3: the first result overwrites the addresses.
+            assert_eq!(execute(&mut wave, [0xd86e_0301, 0]), Flow::Next);
+            for lane in 0..lanes {
+                let got = [0, 1].map(|register| wave.vgpr[register].0[lane as usize]);
+                assert_eq!(got, [shape(lane) + 1, shape(lane) + 3], "shape {n}, lane {lane}");
+            }
+            wave.vgpr[0] = addresses;
+            // ds_write_b32 v0, v3: of lanes with one address the last wins.
+            assert_eq!(execute(&mut wave, [0xd81a_0000, 3 << 8]), Flow::Next);
+            for index in 0..128 {
+                let last = (0..lanes).rev().find(|lane| shape(*lane) == index);
+                let want = last.map_or(index, |lane| 3 << 16 | lane << 8 | 0xee);
+                // SAFETY: a word of the vector, which the wave has written behind the compiler's back.
+                let got = unsafe { lds.as_ptr().add(index as usize).read_volatile() };
+                assert_eq!(got, want, "shape {n}, word {index}");
+            }
+        }
+    }
+}
+
+#[test]
 fn scratch_of_32_lanes_has_rows_of_32_dwords() {
     let memory = Memory::new(1, &[]);
     // Four dwords for each lane, and a row that is not the wave's.
