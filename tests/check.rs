@@ -62,12 +62,12 @@ impl Corpus {
         // ROCr 5.2.3 maps no memory.
         names.retain(|name| is_emulated() || name != "mapped_memory");
         // Some wait for what does not come until the watchdog ends them.
-        let two = NonZero::new(2).unwrap();
+        let four = NonZero::new(4).unwrap();
         let case = |name: &String| {
             self.case_holds(name, seeds);
             Ok(())
         };
-        in_parallel(&names, two, case).unwrap();
+        in_parallel(&names, four, case).unwrap();
     }
 
     fn case_holds(&self, name: &str, seeds: &[&str]) {
@@ -298,8 +298,11 @@ fn conformance_programs_order_all_that_they_do() {
     let mut wrong = Vec::new();
     for program in programs {
         let binary = conformance::build::compile(&program.path, program.language).unwrap();
-        let report =
+        // What races is written beside it.
+        let folder =
             std::env::temp_dir().join(format!("aqlipse-check-{}-{}", program.name, std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let report = folder.join("report");
         // As the suite runs them.
         let run = Program::new(&toolchain, &binary, &format!("{}xgfx90a", program.devices))
             .env("AQLIPSE_EMULATE_HARDWARE", "no-svm")
@@ -308,7 +311,7 @@ fn conformance_programs_order_all_that_they_do() {
             .unrecorded();
         let finished = run.run();
         let found = std::fs::read_to_string(&report).unwrap_or_default();
-        let _ = std::fs::remove_file(&report);
+        std::fs::remove_dir_all(&folder).unwrap();
         let expected = match &*program.name {
             name if FREE_BADLY.contains(&name) => Some("memory/bad-free\t"),
             name if RACES.contains(&name) => Some("race/waves\t"),

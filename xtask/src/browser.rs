@@ -152,7 +152,13 @@ impl Drop for Browser {
         // Neither matters for what was looked at: Chromium may have ended, and the next run has a folder of its own.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.folder);
+        // Chromium's other processes end a little later, and write until then.
+        for _ in 0..50 {
+            if fs::remove_dir_all(&self.folder).is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

@@ -71,7 +71,8 @@ impl Pass {
     }
 }
 
-/// Runs the passes over a HIP program; `bundle` is where its device code goes before it is in the object.
+/// Runs the passes over a HIP program; `bundle` is where its device code goes before it is in the object, in a folder of the
+/// program's own.
 ///
 /// # Errors
 /// [`crate::Error::Failed`] with what the compiler says.
@@ -83,7 +84,12 @@ pub fn compile_both(
 ) -> Result {
     // By it both passes name the variables of a file alike.
     let id = format!("-cuid={}", name.display());
-    output(pass(Pass::Device)?.arg(&id).arg("-o").arg(bundle))?;
+    let mut device = pass(Pass::Device)?;
+    if let Some(scratch) = bundle.parent() {
+        // The driver leaves an empty folder there for each architecture.
+        device.env("TMPDIR", scratch);
+    }
+    output(device.arg(&id).arg("-o").arg(bundle))?;
     let mut host = pass(Pass::Host)?;
     host.arg(id).args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(bundle);
     output(host.arg("-o").arg(object)).map(drop)

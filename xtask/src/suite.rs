@@ -344,8 +344,8 @@ fn choose(command: &mut Command, device: &str, dist: &Path) -> Result {
 /// Builds the Rust program of `examples/mpi`, into `debug/halo` of the target folder; with Debian's OpenMPI.
 pub fn build_halo() -> Command {
     let mut build = cargo();
-    // Of the workspace, as the tests are: by itself it would ask less of what it needs, which would be built anew.
-    build.args(["build", "--quiet", "--workspace", "--features", "halo/mpi", "--bin", "halo"]);
+    // With all tests: by itself it would ask less of what it needs, which would be built anew for them.
+    build.args(["build", "--workspace", "--features", "halo/mpi", "--bin", "halo", "--tests"]);
     build.env("MPICC", "mpicc.openmpi").env("LIBCLANG_PATH", "/usr/lib/llvm-22/lib");
     build
 }
