@@ -17,7 +17,8 @@ int main() {
     NEED(hipMalloc(&device, 4096));
     void* args[] = {&device};
     const void* k = reinterpret_cast<const void*>(small);
-    int host = 0;
+    int host = 0, lds = 0;
+    NEED(hipDeviceGetAttribute(&lds, hipDeviceAttributeMaxSharedMemoryPerBlock, 0));
     one("plain", k, dim3(1), dim3(64), args, 0);
     one("null function", nullptr, dim3(1), dim3(64), args, 0);
     one("no kernel", &host, dim3(1), dim3(64), args, 0);
@@ -32,11 +33,12 @@ int main() {
     one("block of 1 x 1 x 1025", k, dim3(1), dim3(1, 1, 1025), args, 0);
     one("within the bounds", reinterpret_cast<const void*>(bounds128), dim3(1), dim3(128), args, 0);
     one("beyond, the bounds", reinterpret_cast<const void*>(bounds128), dim3(1), dim3(129), args, 0);
-    one("all LDS", k, dim3(1), dim3(64), args, 65536);
-    one("beyond, all LDS", k, dim3(1), dim3(64), args, 65537);
-    one("static and dynamic LDS", reinterpret_cast<const void*>(lds20k), dim3(1), dim3(64), args, 45056);
+    one("all LDS", k, dim3(1), dim3(64), args, lds);
+    one("beyond, all LDS", k, dim3(1), dim3(64), args, lds + 1);
+    one("static and dynamic LDS", reinterpret_cast<const void*>(lds20k), dim3(1), dim3(64), args,
+        lds - 20480);
     one("beyond, static and dynamic LDS", reinterpret_cast<const void*>(lds20k), dim3(1), dim3(64), args,
-        45057);
+        lds - 20479);
     one("grid beyond 32 bits", k, dim3(0x40000000), dim3(64), args, 0);
 
     (void)hipGetLastError();
