@@ -8,7 +8,7 @@ use std::{
 
 use xtask::{
     device_libs::{self, BITCODE},
-    passes::{self, INSTALLED, Pass},
+    passes::{self, HOST_LEVEL, INSTALLED, Pass},
 };
 
 use super::{Toolchain, cached, sources, stamp};
@@ -38,7 +38,7 @@ pub struct Build {
     pub compiler: Compiler,
     /// The architecture, as the compiler and `AQLIPSE_EMULATE` call it.
     pub arch: &'static str,
-    /// `-O` and this.
+    /// `-O` and this, for the device; for the host, too, if what is found there is to name lines.
     pub level: &'static str,
     /// Further options.
     pub options: &'static [&'static str],
@@ -105,16 +105,20 @@ impl Build {
         let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let installed = [stamp(self.compiler.path()), stamp("/usr/include/hip/hip_version.h")];
         let name = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a source has a name");
-        let mut options = self.arguments();
-        if name.starts_with("check_") {
-            // What is found names lines of sources.
-            options.push("-gline-tables-only".into());
-        }
-        let key = (self, output, source, text, headers(), installed, options.clone());
+        // What is found names lines of sources, also of those whose calls are inlined.
+        let is_named = name.starts_with("check_");
+        let level = |pass: Pass| if pass == Pass::Device || is_named { self.level } else { HOST_LEVEL };
+        let arguments = |pass: Pass| {
+            let mut arguments = self.arguments(pass, level(pass));
+            arguments.extend(is_named.then(|| "-gline-tables-only".into()));
+            arguments
+        };
+        let both = [Pass::Device, Pass::Host].map(arguments);
+        let key = (self, output, source, text, headers(), installed, both);
         cached(&key, name, |result| {
             let pass = |pass: Pass| {
-                let precompiled = self.precompiled(pass);
-                let mut options = options.clone();
+                let precompiled = self.precompiled(pass, level(pass));
+                let mut options = arguments(pass);
                 if precompiled.is_none() {
                     options.extend(["-include".to_owned(), beginning().display().to_string()]);
                 }
@@ -137,11 +141,11 @@ impl Build {
 
     /// What a pass over programs begins with, if the options are such that many programs are compiled with them: none of its
     /// own but macros, which no header asks for.
-    fn precompiled(&self, pass: Pass) -> Option<PathBuf> {
+    fn precompiled(&self, pass: Pass, level: &str) -> Option<PathBuf> {
         if self.options.iter().any(|option| !option.starts_with("-D")) {
             return None;
         }
-        let options = Self { options: &[], ..*self }.arguments();
+        let options = Self { options: &[], ..*self }.arguments(pass, level);
         let begins = beginning();
         // The compiler takes it only for the very files that it was made from.
         let folder = begins.with_file_name("");
@@ -155,7 +159,9 @@ impl Build {
         }))
     }
 
-    fn arguments(&self) -> Vec<String> {
+    /// What the compiler is told in a pass. That for the host is told nothing of the card, so that programs for all cards share
+    /// what is precompiled.
+    fn arguments(&self, pass: Pass, level: &str) -> Vec<String> {
         let mut arguments: Vec<String> = [
             "-x",
             "hip",
@@ -169,18 +175,20 @@ impl Build {
         ]
         .map(String::from)
         .into();
-        arguments.push(format!("--offload-arch={}", self.arch));
-        arguments.push(format!("-O{}", self.level));
-        let libraries = match self.compiler {
-            Compiler::Clang15 => PathBuf::from(BITCODE),
-            Compiler::Clang22 => {
-                // clang-22 no longer says so.
-                let lanes = if self.arch.starts_with("gfx9") { 64 } else { 32 };
-                arguments.push(format!("-D__AMDGCN_WAVEFRONT_SIZE={lanes}"));
-                device_libs::directory().unwrap_or_else(|error| panic!("{error}"))
-            }
-        };
-        arguments.push(format!("--rocm-device-lib-path={}", libraries.display()));
+        arguments.push(format!("-O{level}"));
+        if self.compiler == Compiler::Clang22 {
+            // It no longer says so.
+            let lanes = if self.arch.starts_with("gfx9") { 64 } else { 32 };
+            arguments.push(format!("-D__AMDGCN_WAVEFRONT_SIZE={lanes}"));
+        }
+        if pass == Pass::Device {
+            arguments.push(format!("--offload-arch={}", self.arch));
+            let libraries = match self.compiler {
+                Compiler::Clang15 => PathBuf::from(BITCODE),
+                Compiler::Clang22 => device_libs::directory().unwrap_or_else(|error| panic!("{error}")),
+            };
+            arguments.push(format!("--rocm-device-lib-path={}", libraries.display()));
+        }
         arguments.extend(self.options.iter().map(|option| (*option).to_owned()));
         arguments
     }

@@ -8,6 +8,9 @@ use crate::{Result, output};
 /// What Debian writes whenever it installs or upgrades a package.
 pub const INSTALLED: &str = "/var/lib/dpkg/status";
 
+/// The level that tests compile the host's part of a program at: that only calls and compares, and is compiled soonest so.
+pub const HOST_LEVEL: &str = "0";
+
 /// One of the times that the compiler reads a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pass {

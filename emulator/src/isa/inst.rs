@@ -162,14 +162,16 @@ pub enum Variant {
     Dpp8,
 }
 
-/// What keeps the vector ALU from reading and writing VGPRs as they stand; found out once, when an instruction is
-/// decoded. Nothing does in most instructions.
+/// What keeps the vector ALU from reading and writing VGPRs as they stand, or what it writes besides; found out once, when an
+/// instruction is decoded. Nothing does in most instructions.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Form(u8);
 
 impl Form {
     /// The destination is no VGPR, or a pair that begins at v255.
     pub const DESTINATION: u8 = 1 << 3;
+    /// It is a comparison that writes EXEC.
+    pub const EXEC: u8 = 1 << 4;
     /// Modifiers, SDWA or DPP change the result, or which part of the destination is written.
     pub const RESULT: u8 = 1 << 6;
     /// Modifiers, SDWA or DPP change a source or the result.
@@ -197,6 +199,9 @@ impl Form {
         }
         if !stands(inst.dst, inst.row.shape.dst) {
             bits |= Self::DESTINATION;
+        }
+        if inst.row.compares_into_exec() {
+            bits |= Self::EXEC;
         }
         Self(bits)
     }

@@ -267,7 +267,8 @@ impl Code {
     }
 }
 
-/// Whether a function does nothing for a wave on a device without caches.
+/// Whether a function does nothing for a wave on a device without caches. They are told by their addresses, and so are never
+/// inlined: a unit of code that had a copy of one would have another address.
 fn is_idle(exec: Exec) -> bool {
     let idle: [Exec; 5] = [
         sopp::no_effect,

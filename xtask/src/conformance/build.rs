@@ -22,7 +22,7 @@ use crate::{
     file_error,
     link::aside,
     output,
-    passes::{self, INSTALLED, Pass},
+    passes::{self, HOST_LEVEL, INSTALLED, Pass},
     stamp, target_dir,
 };
 
@@ -44,13 +44,13 @@ pub fn directory() -> PathBuf {
 /// # Errors
 /// [`crate::Error::Failed`] with what the compiler says, [`crate::Error::File`].
 pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
-    let flags = flags(language);
     let name = source.file_stem().unwrap_or_default();
     let program = directory().join("bin").join(name);
-    cached(&program, &key(source, COMPILER, &flags)?, |aside, scratch| {
+    let both = [Pass::Device, Pass::Host].map(|pass| flags(language, pass));
+    cached(&program, &key(source, COMPILER, &both)?, |aside, scratch| {
         let pass = |pass: Pass| {
             let precompiled = directory().join(format!("observe-{}.pch", pass.name()));
-            compile_pass(pass, COMPILER, &flags, &precompiled, source)
+            compile_pass(pass, COMPILER, &flags(language, pass), &precompiled, source)
         };
         let object = scratch.join("host.o");
         match language {
@@ -112,10 +112,11 @@ pub fn cached(program: &Path, key: &str, make: impl FnOnce(&Path, &Path) -> Resu
     Ok(program.to_owned())
 }
 
-fn flags(language: Language) -> Vec<String> {
-    let mut flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"]
+fn flags(language: Language, pass: Pass) -> Vec<String> {
+    let mut flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"]
         .map(String::from)
         .to_vec();
+    flags.push(format!("-O{}", if pass == Pass::Device { "1" } else { HOST_LEVEL }));
     match language {
         Language::Cpp => flags.push("-D__HIP_PLATFORM_AMD__".into()),
         Language::Hip => {
@@ -193,12 +194,12 @@ mod tests {
     fn a_key_changes_with_source_headers_and_flags_only() {
         let folder = Folder::new("key");
         let source = folder.write("a.cpp", "int main() {}");
-        let plain = flags(Language::Cpp);
+        let plain = flags(Language::Cpp, Pass::Only);
         let first = key(&source, COMPILER, &plain).unwrap();
 
         folder.write("b.cpp", "another program");
         assert_eq!(key(&source, COMPILER, &plain).unwrap(), first);
-        assert_ne!(key(&source, COMPILER, &flags(Language::Hip)).unwrap(), first);
+        assert_ne!(key(&source, COMPILER, &flags(Language::Hip, Pass::Host)).unwrap(), first);
         folder.write("observe.h", "#pragma once");
         let with_header = key(&source, COMPILER, &plain).unwrap();
         assert_ne!(with_header, first);

@@ -137,6 +137,7 @@ fn scope(inst: &Inst) -> Option<Scope> {
 
 /// Waits for memory operations, which are complete: here; on a device with caches, gfx90a's stores are now in the cache
 /// that all compute units share. On gfx942 it takes [`buffer_wbl2`].
+#[inline(never)]
 pub fn s_waitcnt(w: &mut Wave, inst: &Inst) -> Flow {
     if let Some(view) = &w.view {
         let stores = (inst.imm & 0xf | inst.imm >> 10 & 0x30) < 0x3f;
@@ -195,6 +196,7 @@ pub fn buffer_gl1_inv(w: &mut Wave, _: &Inst) -> Flow {
 }
 
 /// Invalidates the compute unit's cache (RDNA 2 and 3): alone it is for the workgroup, which one thread executes.
+#[inline(never)]
 pub fn buffer_gl0_inv(w: &mut Wave, _: &Inst) -> Flow {
     if let Some(view) = &w.view {
         view.acquire_from_workgroup();
@@ -213,11 +215,13 @@ fn wait_for_stores(w: &mut Wave, left: i32) -> Flow {
 }
 
 /// Waits for stores (RDNA 2 and later).
+#[inline(never)]
 pub fn s_wait_storecnt(w: &mut Wave, inst: &Inst) -> Flow {
     wait_for_stores(w, inst.imm & 0x3f)
 }
 
 /// Waits for stores and for LDS (RDNA 4): bits 13..8 and 5..0.
+#[inline(never)]
 pub fn s_wait_storecnt_dscnt(w: &mut Wave, inst: &Inst) -> Flow {
     wait_for_stores(w, inst.imm >> 8 & 0x3f)
 }

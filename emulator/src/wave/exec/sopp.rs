@@ -36,6 +36,7 @@ branch! {
 
 /// Instructions that concern only timing, caches, counters or priority: memory operations complete at once, so
 /// there is nothing to wait for.
+#[inline(never)]
 pub fn no_effect(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Next
 }

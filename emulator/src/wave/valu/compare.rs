@@ -12,14 +12,14 @@ use super::{
     soft::Float,
 };
 use crate::{
-    isa::{Flow, Inst, Ty},
+    isa::{Flow, Inst, Ty, inst::Form},
     wave::Wave,
 };
 
 /// Compares two sources lane by lane.
 #[inline(always)]
 fn compare<T: Lane>(wave: &mut Wave, inst: &Inst, f: impl Fn(T, T) -> bool) -> Flow {
-    map::compare::<Each, T, T>(wave, inst, inst.row.compares_into_exec(), f)
+    map::compare::<Each, T, T>(wave, inst, f)
 }
 
 macro_rules! integral {
@@ -107,7 +107,7 @@ fn in_class<F: Float>(x: F, mask: u32) -> bool {
 }
 
 fn classify<T: Lane + Float>(wave: &mut Wave, inst: &Inst) -> Flow {
-    map::compare::<Each, T, u32>(wave, inst, inst.row.compares_into_exec(), in_class)
+    map::compare::<Each, T, u32>(wave, inst, in_class)
 }
 
 /// From RDNA 3 on the mask, too, is half a register.
@@ -115,8 +115,7 @@ pub(crate) fn v_cmp_class_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     if inst.row.shape.src[1] == Ty::B32 {
         return classify::<F16>(wave, inst);
     }
-    let exec = inst.row.compares_into_exec();
-    map::compare::<Baseline, F16, u16>(wave, inst, exec, |x, mask| in_class(x, mask.into()))
+    map::compare::<Baseline, F16, u16>(wave, inst, |x, mask| in_class(x, mask.into()))
 }
 
 pub(crate) fn v_cmp_class_f32(wave: &mut Wave, inst: &Inst) -> Flow {
@@ -200,7 +199,7 @@ integral! {
 /// A rare comparison: the low bits of the opcode are its truth table over less, equal, greater and unordered.
 fn tabulated<T: Lane>(wave: &mut Wave, inst: &Inst, order: impl Fn(T, T) -> Option<Ordering>) -> Flow {
     let opcode = inst.row.opcode;
-    map::compare::<Baseline, T, T>(wave, inst, inst.row.compares_into_exec(), move |a: T, b: T| {
+    map::compare::<Baseline, T, T>(wave, inst, move |a: T, b: T| {
         let column = match order(a, b) {
             Some(Ordering::Less) => 0,
             Some(Ordering::Equal) => 1,
@@ -234,7 +233,7 @@ pub(crate) fn v_cmp_constant(wave: &mut Wave, inst: &Inst) -> Flow {
     let answer = inst.row.opcode & 7 == 7;
     let mask = if answer { write_mask(wave, inst) } else { 0 };
     wave.set_mask(inst.sdst, mask);
-    if inst.row.compares_into_exec() {
+    if inst.form.has(Form::EXEC) {
         wave.exec = mask;
     }
     Flow::Next

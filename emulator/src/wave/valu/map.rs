@@ -180,18 +180,17 @@ pub(super) fn flags<K: Kernels, A: Lane, B: Lane, C: Lane>(
     unsafe { general_flags(wave, inst, operands, kernel, 0, environment.address()) }
 }
 
-/// A comparison of two sources. The flags of live lanes go to the scalar destination, and to EXEC if `exec`; the
-/// others are 0.
+/// A comparison of two sources. The flags of live lanes go to the scalar destination, and to EXEC if it is one that writes
+/// that; the others are 0.
 #[inline(always)]
 pub(super) fn compare<K: Kernels, A: Lane, B: Lane>(
     wave: &mut Wave,
     inst: &Inst,
-    exec: bool,
     f: impl Fn(A, B) -> bool,
 ) -> Flow {
     let mask = flags::<K, A, B, A>(wave, inst, 2, move |_, _, a, b, _| f(a, b));
     wave.set_mask(inst.sdst, mask);
-    if exec {
+    if inst.form.has(Form::EXEC) {
         wave.exec = mask;
     }
     Flow::Next
